@@ -1,0 +1,1 @@
+"""The grading package: judges student notebooks from outside the student's process."""

@@ -1,0 +1,90 @@
+"""The words in which all parts of the kit talk about a graded submission.
+
+Plain frozen values: no behaviour, no file formats (``reporting`` writes them down).
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """How one check of one exercise ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    RAISED = "raised"
+    TIMED_OUT = "timed_out"
+    MEMORY_EXCEEDED = "memory_exceeded"
+    CRASHED = "crashed"
+    MISSING = "missing"
+    MALFORMED_ANSWER = "malformed_answer"
+    JUDGE_ERROR = "judge_error"
+
+
+class Status(StrEnum):
+    """How the grading of one submission ended."""
+
+    GRADED = "graded"
+    MALFORMED = "malformed"
+    JUDGE_ERROR = "judge_error"
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A known mistake that explains a failed check."""
+
+    id: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The verdict of one check, worded for the student; ``detail`` is for the instructor alone."""
+
+    name: str
+    verdict: Verdict
+    points: float
+    max_points: float
+    message: str
+    hint: str | None = None
+    diagnosis: Diagnosis | None = None
+    detail: str | None = None
+
+
+@dataclass(frozen=True)
+class ExerciseResult:
+    """All checks of one exercise; a manual question has no checks and no score until it is graded."""
+
+    name: str
+    score: float | None
+    max_score: float
+    checks: tuple[CheckResult, ...] = ()
+
+
+@dataclass(frozen=True)
+class SubmissionResult:
+    """One student's result; ``score`` is automatic plus manual so far, None on a fault of ours."""
+
+    student: str
+    score: float | None
+    max_score: float
+    status: Status
+    reason: str | None = None
+    notes: tuple[str, ...] = ()
+    exercises: tuple[ExerciseResult, ...] = ()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a student's code may use. Times are CPU seconds; ``wall_factor`` times as much by the clock."""
+
+    call_seconds: float = 2.0
+    exercise_seconds: float = 10.0
+    notebook_seconds: float = 30.0
+    wall_factor: float = 3.0
+    memory_bytes: int = 2 * 2**30
+    file_bytes: int = 64 * 2**20
+    output_bytes: int = 4 * 2**20
+    answer_bytes: int = 64 * 2**20
+    processes: int = 256
