@@ -72,11 +72,15 @@ class CheckSet:
         self.assignment = assignment
         self._checks: list[Check] = []
 
-    def value(self, exercise: str, *, weight: float, fresh: bool = False) -> Callable[[CheckFunction], CheckFunction]:
+    def value(
+        self, exercise: str, *, weight: float, fresh: bool = False
+    ) -> Callable[[CheckFunction], CheckFunction]:
         """Register a check of numbers; ``fresh`` gives it a fork of its own."""
         return self._register(exercise, Kind.VALUE, weight, fresh)
 
-    def contract(self, exercise: str, *, weight: float, fresh: bool = False) -> Callable[[CheckFunction], CheckFunction]:
+    def contract(
+        self, exercise: str, *, weight: float, fresh: bool = False
+    ) -> Callable[[CheckFunction], CheckFunction]:
         """Register a check of behaviour, which earns only once a value check passes."""
         return self._register(exercise, Kind.CONTRACT, weight, fresh)
 

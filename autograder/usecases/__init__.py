@@ -1,0 +1,1 @@
+"""What the kit is for: each module carries out one use case with the parts below it."""

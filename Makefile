@@ -1,0 +1,36 @@
+# `make demo` and `make test` need nothing beforehand: each makes .venv first, on a bare Debian or Ubuntu
+# with Python >= 3.11. PYTHON=python3.12 chooses another interpreter for a new .venv.
+MAKEFLAGS += --no-print-directory
+BIN := .venv/bin
+
+.PHONY: setup demo test lint types tests lock clean
+
+# .venv/ as pyproject.toml and constraints.txt describe it; mended where broken, quick where all is well.
+setup:
+	@PYTHON="$(PYTHON)" .ci/setup
+
+# Build a course in a scratch folder, grade a simulated class, show the table.
+demo: setup
+	@$(BIN)/autograder demo
+
+# Everything that continuous integration runs.
+test: lint tests
+
+lint: setup
+	@echo "lint: ruff, mypy, import-linter"
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary autograder solutions
+	@$(BIN)/lint-imports --no-timing >.venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
+
+tests: setup
+	@$(BIN)/pytest
+
+# Resolve all versions anew, with the oldest Python that the kit supports, into constraints.txt.
+lock:
+	@.ci/lock
+
+# Remove what tools left behind; students' work and gradebooks stay.
+clean:
+	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
