@@ -7,7 +7,7 @@ A check cannot tell them apart.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from autograder.model import Verdict
 
@@ -15,6 +15,31 @@ from autograder.model import Verdict
 REMOTE_KINDS = frozenset(
     {"dict", "list", "array_subclass", "object_array", "dtype", "function", "class", "object"}
 )
+
+#: Names of the NumPy dtypes that cross; an array of any other is a ``Remote`` of kind "dtype".
+PLAIN_DTYPES = frozenset(
+    {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
+    | {"float32", "float64", "complex64", "complex128"}
+)
+
+#: The only names by which ``StudentRaised.exception`` may call an exception: no text of the student's own.
+BUILTIN_EXCEPTIONS = frozenset(
+    {
+        "ArithmeticError", "AssertionError", "AttributeError", "BaseException", "BaseExceptionGroup",
+        "BlockingIOError", "BrokenPipeError", "BufferError", "BytesWarning", "ChildProcessError",
+        "ConnectionAbortedError", "ConnectionError", "ConnectionRefusedError", "ConnectionResetError",
+        "DeprecationWarning", "EOFError", "EncodingWarning", "Exception", "ExceptionGroup", "FileExistsError",
+        "FileNotFoundError", "FloatingPointError", "FutureWarning", "GeneratorExit", "ImportError",
+        "ImportWarning", "IndentationError", "IndexError", "InterruptedError", "IsADirectoryError", "KeyError",
+        "KeyboardInterrupt", "LookupError", "MemoryError", "ModuleNotFoundError", "NameError",
+        "NotADirectoryError", "NotImplementedError", "OSError", "OverflowError", "PendingDeprecationWarning",
+        "PermissionError", "ProcessLookupError", "RecursionError", "ReferenceError", "ResourceWarning",
+        "RuntimeError", "RuntimeWarning", "StopAsyncIteration", "StopIteration", "SyntaxError",
+        "SyntaxWarning", "SystemError", "SystemExit", "TabError", "TimeoutError", "TypeError",
+        "UnboundLocalError", "UnicodeDecodeError", "UnicodeEncodeError", "UnicodeError",
+        "UnicodeTranslateError", "UnicodeWarning", "UserWarning", "ValueError", "Warning", "ZeroDivisionError",
+    }
+)  # fmt: skip
 
 
 class StudentFailure(Exception):
@@ -38,9 +63,16 @@ class StudentRaised(StudentFailure):
 
 
 class StudentTimedOut(StudentFailure):
-    """A call, or all calls of an exercise together, used up its time."""
+    """A call, or all calls of an exercise together, used up its time.
+
+    ``by_clock`` if it was wall time that ran out: on a busy machine that proves nothing yet.
+    """
 
     verdict = Verdict.TIMED_OUT
+
+    def __init__(self, message: str = "", *, by_clock: bool = False):
+        super().__init__(message)
+        self.by_clock = by_clock
 
 
 class StudentMemoryExceeded(StudentFailure):
@@ -67,6 +99,7 @@ class StudentMalformed(StudentFailure):
     verdict = Verdict.MALFORMED_ANSWER
 
 
+@runtime_checkable
 class Remote(Protocol):
     """An answer that stays where it is: only what is asked for is copied."""
 
@@ -88,7 +121,8 @@ class Answer(Protocol):
     def value(self) -> Any:
         """The answer as it was when the call returned.
 
-        A plain ndarray, None, bool, int, float, str or a tuple of such; anything else is a ``Remote``.
+        None, a bool, int, float or str, a NumPy scalar or exact ndarray of one of ``PLAIN_DTYPES``, or a
+        tuple of such; anything else, a subclass of these too, is a ``Remote``.
         """
 
     def reread(self) -> Any:
