@@ -22,22 +22,21 @@ PLAIN_DTYPES = frozenset(
     | {"float32", "float64", "complex64", "complex128"}
 )
 
+_EXCEPTIONS = """
+ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup BlockingIOError
+BrokenPipeError BufferError BytesWarning ChildProcessError ConnectionAbortedError ConnectionError
+ConnectionRefusedError ConnectionResetError DeprecationWarning EOFError EncodingWarning Exception
+ExceptionGroup FileExistsError FileNotFoundError FloatingPointError FutureWarning GeneratorExit
+ImportError ImportWarning IndentationError IndexError InterruptedError IsADirectoryError KeyError
+KeyboardInterrupt LookupError MemoryError ModuleNotFoundError NameError NotADirectoryError
+NotImplementedError OSError OverflowError PendingDeprecationWarning PermissionError ProcessLookupError
+RecursionError ReferenceError ResourceWarning RuntimeError RuntimeWarning StopAsyncIteration
+StopIteration SyntaxError SyntaxWarning SystemError SystemExit TabError TimeoutError TypeError
+UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError UnicodeTranslateError
+UnicodeWarning UserWarning ValueError Warning ZeroDivisionError
+"""
 #: The only names by which ``StudentRaised.exception`` may call an exception: no text of the student's own.
-BUILTIN_EXCEPTIONS = frozenset(
-    """
-    ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup BlockingIOError
-    BrokenPipeError BufferError BytesWarning ChildProcessError ConnectionAbortedError ConnectionError
-    ConnectionRefusedError ConnectionResetError DeprecationWarning EOFError EncodingWarning Exception
-    ExceptionGroup FileExistsError FileNotFoundError FloatingPointError FutureWarning GeneratorExit
-    ImportError ImportWarning IndentationError IndexError InterruptedError IsADirectoryError KeyError
-    KeyboardInterrupt LookupError MemoryError ModuleNotFoundError NameError NotADirectoryError
-    NotImplementedError OSError OverflowError PendingDeprecationWarning PermissionError ProcessLookupError
-    RecursionError ReferenceError ResourceWarning RuntimeError RuntimeWarning StopAsyncIteration
-    StopIteration SyntaxError SyntaxWarning SystemError SystemExit TabError TimeoutError TypeError
-    UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError UnicodeTranslateError
-    UnicodeWarning UserWarning ValueError Warning ZeroDivisionError
-    """.split()
-)
+BUILTIN_EXCEPTIONS = frozenset(_EXCEPTIONS.split())
 
 
 class StudentFailure(Exception):
