@@ -1,0 +1,1 @@
+"""Runs student code in another process and talks to it; knows no answers."""

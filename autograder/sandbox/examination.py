@@ -1,0 +1,272 @@
+"""An examination: the student's functions, called over a socket, each answer copied and distrusted.
+
+``Examination`` is the socket's side of ``checking.student.Student``; the other end is ``worker/examinee.py``.
+One request is outstanding at a time. Whatever comes back that is not an answer to it ends the examination, and
+every later request fails in the same way.
+"""
+
+import socket
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from autograder.checking.student import (
+    BUILTIN_EXCEPTIONS,
+    REMOTE_KINDS,
+    StudentCrashed,
+    StudentFailure,
+    StudentMalformed,
+    StudentMemoryExceeded,
+    StudentMissing,
+    StudentRaised,
+    StudentTimedOut,
+)
+from autograder.model import Limits
+from autograder.sandbox.channel import Channel, ChannelClosed, OutOfTime, TimeLimit, pair
+from autograder.sandbox.processes import Process
+from autograder.sandbox.worker import wire
+
+GREETING_SECONDS = 20.0
+
+
+class Budget:
+    """The CPU seconds that all examinations of one exercise may still use."""
+
+    def __init__(self, seconds: float):
+        self.seconds = seconds
+
+    def use(self, seconds: float) -> None:
+        """Take off what a call has used."""
+        self.seconds -= seconds
+
+
+class Examination:
+    """One fork of the student's process under examination; a ``Student``."""
+
+    def __init__(
+        self, channel: Channel, process: Process, limits: Limits, budget: Budget, lines: Mapping[int, int]
+    ):
+        self._channel = channel
+        self._process = process
+        self._limits = limits
+        self._budget = budget
+        self._lines = lines
+        self._ended: Callable[[], StudentFailure] | None = None
+
+    @classmethod
+    def start(
+        cls, held: Channel, root: int, limits: Limits, budget: Budget, lines: Mapping[int, int]
+    ) -> "Examination":
+        """Fork a held process; raises ``StudentCrashed`` where it is not there any more."""
+        channel, far = pair(limits.answer_bytes)
+        patience = TimeLimit(GREETING_SECONDS)
+        try:
+            _hand_over(held, far, patience)
+            process = channel.greet(patience, root)
+        except (ChannelClosed, OutOfTime, wire.WireError) as error:
+            channel.close()
+            raise StudentCrashed(str(error)) from error
+        return cls(channel, process, limits, budget, lines)
+
+    @property
+    def alive(self) -> bool:
+        """Whether further requests can be answered."""
+        return self._ended is None
+
+    def call(self, function: str, /, *args: Any, **kwargs: Any) -> "SocketAnswer":
+        """Call a function of the notebook by name."""
+        request = {"do": "call", "function": function, "keywords": list(kwargs)}
+        return self._answer(request, [*args, *kwargs.values()])
+
+    def send(self, value: Any) -> "SocketSent":
+        """Hand over an argument, to be looked at again later."""
+        node = self._request({"do": "send"}, [value])
+        if node.handle is None:  # a number or a text cannot change: nothing to keep
+            return SocketSent(self, None, value)
+        return SocketSent(self, node.handle, value)
+
+    def close(self) -> None:
+        """Kill the fork."""
+        self._channel.close()
+        self._process.kill()
+        self._process.close()
+        self._ended = self._ended or StudentCrashed
+
+    def method(
+        self, handle: int, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> "SocketAnswer":
+        """Call a method of an object that stayed on the student's side."""
+        request = {"do": "method", "object": handle, "name": name, "keywords": list(kwargs)}
+        return self._answer(request, [*args, *kwargs.values()])
+
+    def ask(self, do: str, handle: int, values: list[Any] | None = None, **more: Any) -> Any:
+        """A request about one object; what comes back, as a value."""
+        return self.value(self._request({"do": do, "object": handle} | more, values or []))
+
+    def value(self, node: wire.Node) -> Any:
+        """A decoded answer as checks see it: handles hidden, what stayed behind as ``SocketRemote``."""
+        value = node.value
+        if isinstance(value, wire.RemoteRef):
+            return SocketRemote(self, value)
+        if isinstance(value, tuple | list):
+            return type(value)(self.value(item) for item in value)
+        if isinstance(value, dict):
+            return {key: self.value(item) for key, item in value.items()}
+        return value
+
+    def _answer(self, request: dict[str, Any], values: list[Any]) -> "SocketAnswer":
+        return SocketAnswer(self, self._request(request, values))
+
+    def _request(self, request: dict[str, Any], values: list[Any]) -> wire.Node:
+        if self._ended is not None:
+            raise self._ended()
+        if self._budget.seconds <= 0:
+            raise StudentTimedOut("the exercise's time is used up")
+        encoder = wire.Encoder()
+        request["values"] = [encode_argument(value, encoder) for value in values]
+        frame = self._exchange(request, encoder.body)
+        return self._read(frame)
+
+    def _exchange(self, request: dict[str, Any], body: bytes) -> wire.Frame:
+        cpu = min(self._limits.call_seconds, self._budget.seconds)
+        limit = TimeLimit(self._limits.call_seconds * self._limits.wall_factor, cpu, self._process)
+        before = self._process.cpu_seconds()
+        try:
+            self._channel.send(request, body, limit=limit)
+            return self._channel.receive(limit)
+        except ChannelClosed as error:
+            raise self._end(StudentCrashed) from error
+        except OutOfTime as error:
+            by_clock = error.by_clock
+            raise self._end(lambda: StudentTimedOut(by_clock=by_clock)) from error
+        except wire.WireError as error:
+            raise self._end(StudentMalformed) from error
+        finally:
+            self._budget.use(self._process.cpu_seconds() - before)
+
+    def _read(self, frame: wire.Frame) -> wire.Node:
+        try:
+            match frame.header:
+                case {"ok": spec}:
+                    node = wire.decode(spec, frame.body)
+                    _known_kinds(node)
+                    return node
+                case {"raised": str(name), "cell": cell, "line": line}:
+                    known = name if name in BUILTIN_EXCEPTIONS else "Exception"
+                    raise StudentRaised(known, *self._place(cell, line))
+                case {"missing": str()}:
+                    raise StudentMissing
+                case {"memory": True}:
+                    raise StudentMemoryExceeded
+        except wire.WireError as error:
+            raise self._end(StudentMalformed) from error
+        raise self._end(StudentMalformed)
+
+    def _place(self, cell: Any, line: Any) -> tuple[int | None, int | None]:
+        """The place of an error, if there is such a line in the student's notebook."""
+        if type(cell) is int and type(line) is int and 1 <= line <= self._lines.get(cell, 0):
+            return cell, line
+        return None, None
+
+    def _end(self, failure: Callable[[], StudentFailure]) -> StudentFailure:
+        """No answer can be trusted to belong to a request any more."""
+        self._ended = failure
+        self._channel.close()
+        self._process.kill()
+        return failure()
+
+
+class SocketAnswer:
+    """What one call returned (``checking.student.Answer``)."""
+
+    def __init__(self, examination: Examination, node: wire.Node):
+        self._examination = examination
+        self._node = node
+        self.value: Any = examination.value(node)
+
+    def reread(self) -> Any:
+        """The same objects as they are now."""
+        if self._node.handle is None or isinstance(self._node.value, wire.RemoteRef):
+            return self.value
+        return self._examination.ask("reread", self._node.handle)
+
+
+class SocketSent:
+    """An argument on the student's side (``checking.student.Sent``)."""
+
+    def __init__(self, examination: Examination, handle: int | None, value: Any):
+        self._examination = examination
+        self.handle = handle
+        self.sent = value
+
+    def reread(self) -> Any:
+        """The argument as it is now."""
+        return self.sent if self.handle is None else self._examination.ask("fetch", self.handle)
+
+
+class SocketRemote:
+    """An object that stayed on the student's side (``checking.student.Remote``)."""
+
+    def __init__(self, examination: Examination, ref: wire.RemoteRef):
+        self._examination = examination
+        self.handle = ref.handle
+        self.kind = ref.kind
+
+    def __getitem__(self, key: str | int) -> Any:
+        try:
+            return self._examination.ask("item", self.handle, [key])
+        except StudentRaised as error:
+            raise KeyError(key) from error
+
+    def __setitem__(self, key: str | int, value: Any) -> None:
+        self._examination.ask("set", self.handle, [key, value])
+
+    def attribute(self, name: str) -> Any:
+        """An attribute of the object."""
+        return self._examination.ask("attribute", self.handle, name=name)
+
+    def method(self, name: str, /, *args: Any, **kwargs: Any) -> SocketAnswer:
+        """Call a method of the object."""
+        return self._examination.method(self.handle, name, args, kwargs)
+
+    def fetch(self) -> Any:
+        """A copy of the whole, dicts, lists and tuples included."""
+        return self._examination.ask("fetch", self.handle)
+
+
+def encode_argument(value: Any, encoder: wire.Encoder) -> list[Any]:
+    """An argument on its way to the student: plain data, or something that lies there already."""
+    if isinstance(value, SocketSent):
+        return (
+            encode_argument(value.sent, encoder)
+            if value.handle is None
+            else ["remote", "object", value.handle]
+        )
+    if isinstance(value, SocketRemote):
+        return ["remote", "object", value.handle]
+    if type(value) is np.ndarray:
+        return encoder.array(value)
+    if isinstance(value, tuple | list):
+        kind = "tuple" if isinstance(value, tuple) else "list"
+        return [kind, [encode_argument(item, encoder) for item in value], None]
+    if isinstance(value, dict):
+        return ["dict", [[key, encode_argument(item, encoder)] for key, item in value.items()], None]
+    scalar = encoder.scalar(value)
+    if scalar is None:
+        raise TypeError(f"{type(value).__name__} cannot be sent to a student's function")
+    return scalar
+
+
+def _hand_over(held: Channel, far: socket.socket, limit: TimeLimit) -> None:
+    with far:
+        held.send({"do": "fork"}, limit=limit, sockets=[far])
+
+
+def _known_kinds(node: wire.Node) -> None:
+    if isinstance(node.value, wire.RemoteRef) and node.value.kind not in REMOTE_KINDS:
+        raise wire.WireError("no such kind")
+    inside = node.value.values() if isinstance(node.value, dict) else node.value
+    if isinstance(node.value, tuple | list | dict):
+        for one in inside:
+            _known_kinds(one)

@@ -1,0 +1,121 @@
+"""Starts a zygote: where and how student code runs. The rest of the kit does not know which launcher it uses."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+from typing import Protocol
+
+WORKER_FOLDER = Path(__file__).parent / "worker"
+
+#: Run by the interpreter of the box: load the worker by path under a name of its own, and hand over.
+BOOT = """
+import importlib.util, sys
+descriptor, folder, *packages = sys.argv[1:]
+sys.path += packages
+spec = importlib.util.spec_from_file_location(
+    "judge_worker", folder + "/__init__.py", submodule_search_locations=[folder])
+sys.modules["judge_worker"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules["judge_worker"])
+sys.argv = [""]
+from judge_worker.zygote import main
+main(int(descriptor))
+"""
+
+
+class Launcher(Protocol):
+    """A way of running student code."""
+
+    @property
+    def sandboxed(self) -> bool:
+        """Whether the code is kept from the network, the course and other processes."""
+
+    @property
+    def counts_processes(self) -> bool:
+        """Whether a limit on the number of processes counts those of the box alone."""
+
+    @property
+    def folder(self) -> Path:
+        """Where the judge lays the files of a run."""
+
+    def inside(self, path: Path) -> str:
+        """The name, inside the box, of a path below ``folder``."""
+
+    def start(self, control: socket.socket) -> subprocess.Popen[bytes]:
+        """Start the zygote on that control socket."""
+
+    def log(self) -> str:
+        """The end of what the zygote wrote to stderr: for a report of a fault of ours."""
+
+    def close(self) -> None:
+        """Remove ``folder``."""
+
+
+class PlainLauncher:
+    """A plain child process with resource limits, a clean environment and a folder of its own: no sandbox.
+
+    ``<folder>/home`` is its home directory, ``<folder>/runs/*`` hold the files of the runs, ``<folder>/log`` what the
+    zygote writes to stderr.
+    """
+
+    sandboxed = False
+    counts_processes = False
+
+    def __init__(self) -> None:
+        self._top = Path(tempfile.mkdtemp(prefix="autograder-"))
+        self.folder = self._top / "runs"
+        for path in (self.folder, self._top / "home"):
+            path.mkdir()
+
+    def inside(self, path: Path) -> str:
+        """Nothing is mounted elsewhere: the path itself."""
+        return str(path)
+
+    def start(self, control: socket.socket) -> subprocess.Popen[bytes]:
+        """Start the zygote in a session of its own, with nothing of our environment but the machine's settings."""
+        with (self._top / "log").open("ab") as log:
+            return subprocess.Popen(
+                worker_command(control.fileno()),
+                env=worker_environment(str(self._top / "home")),
+                cwd=self._top / "home",
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=[control.fileno()],
+                start_new_session=True,
+            )
+
+    def log(self) -> str:
+        """The last lines of ``<folder>/log``."""
+        path = self._top / "log"
+        return path.read_text(errors="replace")[-2000:] if path.exists() else ""
+
+    def close(self) -> None:
+        """Remove the folder, with whatever the student's code has left in it."""
+        shutil.rmtree(self._top, ignore_errors=True)
+
+
+def worker_command(descriptor: int, folder: str = str(WORKER_FOLDER)) -> list[str]:
+    """The command of a zygote: ``-S`` leaves out the .pth files that would make the kit itself importable."""
+    packages = dict.fromkeys([sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
+    return [sys.executable, "-S", "-s", "-P", "-B", "-c", BOOT, str(descriptor), folder, *packages]
+
+
+def worker_environment(home: str) -> dict[str, str]:
+    """A clean environment; one thread each for the libraries below NumPy, before any limit is set."""
+    threads = ("OPENBLAS", "OMP", "MKL", "BLIS", "NUMEXPR", "VECLIB_MAXIMUM")
+    machine = {name: value for name, value in os.environ.items() if name.startswith("OPENBLAS_")}
+    return machine | {
+        "HOME": home,
+        "IPYTHONDIR": f"{home}/.ipython",
+        "MPLCONFIGDIR": f"{home}/.matplotlib",
+        "PATH": os.defpath,
+        "LANG": "C.UTF-8",
+        "PYTHONHASHSEED": "0",
+        "PYTHONUTF8": "1",
+        **{f"{name}_NUM_THREADS": "1" for name in threads},
+    }

@@ -1,0 +1,33 @@
+"""Reading frames from a blocking socket, on the worker's side."""
+
+import socket
+
+from . import wire
+
+CHUNK = 1 << 16
+
+
+def receive(link: socket.socket, reader: wire.FrameReader) -> wire.Frame | None:
+    """The next frame, or None when the judge has hung up."""
+    while (frame := reader.frame()) is None:
+        data = link.recv(CHUNK)
+        if not data:
+            return None
+        reader.feed(data)
+    return frame
+
+
+def receive_with_sockets(link: socket.socket) -> tuple[wire.Frame, list[socket.socket]] | None:
+    """One frame and the sockets that travel with its first byte; None when the judge has hung up.
+
+    Reads no byte beyond the frame, so that the sockets of the next one are not lost.
+    """
+    reader = wire.FrameReader(body_limit=1 << 30)
+    sockets: list[socket.socket] = []
+    while (frame := reader.frame()) is None:
+        data, descriptors, _, _ = socket.recv_fds(link, min(reader.missing(), CHUNK), 64)
+        sockets += [socket.socket(fileno=one) for one in descriptors]
+        if not data:
+            return None
+        reader.feed(data)
+    return frame, sockets
