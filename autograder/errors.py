@@ -4,6 +4,9 @@ A message says what is wrong, where, and what to do. The command line prints the
 leaves with the class's exit code.
 """
 
+import difflib
+from collections.abc import Iterable
+
 
 class AutograderError(Exception):
     """Base of all errors that the kit raises on purpose."""
@@ -33,3 +36,15 @@ class JudgeError(AutograderError):
     """A fault of ours: never a zero for the student, always "needs attention"."""
 
     exit_code = 4
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A sentence, with a space before it, that names what comes nearest to a misspelt word; else nothing.
+
+    >>> did_you_mean("multi-head", ["multihead", "tokens"])
+    " Did you mean 'multihead'?"
+    >>> did_you_mean("pictures", ["multihead", "tokens"])
+    ''
+    """
+    nearest = difflib.get_close_matches(word, list(known), n=1)
+    return f" Did you mean {nearest[0]!r}?" if nearest else ""

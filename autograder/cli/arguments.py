@@ -1,0 +1,23 @@
+"""Arguments that several verbs share."""
+
+import argparse
+from pathlib import Path
+from typing import TypeAlias
+
+#: What a verb's ``add_parser`` is given to add itself to.
+Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def add_course(parser: argparse.ArgumentParser) -> None:
+    """Add ``--course DIR``."""
+    parser.add_argument(
+        "--course",
+        metavar="DIR",
+        type=Path,
+        help="the course's folder (default: the current one if it holds source/, else this kit's own)",
+    )
+
+
+def add_assignment(parser: argparse.ArgumentParser) -> None:
+    """Add the assignment's name as the first argument."""
+    parser.add_argument("assignment", metavar="ASSIGNMENT", help="its folder's name in source/")

@@ -1,0 +1,21 @@
+"""How nbgrader runs this course: `nbgrader` in this folder and `autograder` both read it."""
+
+from pathlib import Path
+
+c = get_config()
+
+# The course is the folder of this file, wherever nbgrader was started.
+c.CourseDirectory.root = str(Path(__file__).resolve().parent)
+c.CourseDirectory.source_directory = "source"
+c.CourseDirectory.release_directory = "assignments"
+c.CourseDirectory.solution_directory = "solutions"
+c.CourseDirectory.submitted_directory = "submitted"
+c.CourseDirectory.autograded_directory = "autograded"
+c.CourseDirectory.feedback_directory = "feedback"
+
+# What stands in a release where the source notebook has a solution.
+c.ClearSolutions.code_stub = {
+    "python": (
+        'raise NotImplementedError("This function is waiting for you: replace this line with your own code.")'
+    )
+}
