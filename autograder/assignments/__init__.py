@@ -1,0 +1,1 @@
+"""Finding an assignment's parts in a course; each assignment's hidden checks lie in a folder of their own."""

@@ -1,0 +1,180 @@
+"""Everything that belongs to one assignment of one course, found and checked for consistency.
+
+One name in every place: ``source/<name>/`` holds the notebooks and the files that travel with them,
+``solutions/<name>.py`` the reference, ``autograder/assignments/<name>/checks.py`` the hidden checks. The
+checks are looked for in the course first, then in the kit.
+"""
+
+import difflib
+import hashlib
+import platform
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+import autograder
+from autograder.assignments.limits import read_limits
+from autograder.assignments.loading import load_checks, load_module
+from autograder.checking.framework import CheckSet
+from autograder.errors import CourseError
+from autograder.model import Limits
+from autograder.notebooks.source import Exercise, Question, SourceNotebook, read_source_folder
+
+VISIBLE_CHECKS = "visible_checks.py"
+KIT = Path(autograder.__file__).resolve().parent
+#: The parts of the kit on which a grade depends; the rest only shows grades.
+_ENGINE = ("checking", "notebooks", "sandbox", "usecases/judging.py", "model.py")
+_IGNORED = frozenset({"__pycache__", ".ipynb_checkpoints"})
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One assignment; ``given_files`` are the paths, relative to ``source_dir``, that travel along.
+
+    ``fingerprint`` changes whenever something changes on which a grade depends: source folder, reference,
+    hidden checks, the judging code, limits, Python, NumPy. ``visible`` is None without visible checks.
+    """
+
+    name: str
+    course: Path
+    source_dir: Path
+    notebooks: tuple[SourceNotebook, ...]
+    reference: ModuleType
+    checks: CheckSet
+    visible: ModuleType | None
+    given_files: tuple[Path, ...]
+    limits: Limits
+    fingerprint: str
+
+    @property
+    def exercises(self) -> tuple[Exercise, ...]:
+        """All exercises, notebook by notebook."""
+        return tuple(one for notebook in self.notebooks for one in notebook.exercises)
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """All questions that a person grades."""
+        return tuple(one for notebook in self.notebooks for one in notebook.questions)
+
+    @property
+    def graded(self) -> tuple[Exercise | Question, ...]:
+        """Exercises and questions in the order in which results list them."""
+        return tuple(one for notebook in self.notebooks for one in notebook.graded)
+
+    @property
+    def max_score(self) -> float:
+        """All points, manual ones included."""
+        return sum(one.max_points for one in self.graded)
+
+
+def find_course(path: Path | None = None) -> Path:
+    """The course's folder: the one that was named, else the current one, else the kit's own.
+
+    Raises CourseError where it holds no ``source`` folder.
+    """
+    if path is not None:
+        course = path.expanduser().resolve()
+        if not course.is_dir():
+            raise CourseError(f"There is no course folder {course}.")
+        if not (course / "source").is_dir():
+            raise CourseError(f"{course} is no course: it has no folder 'source'.")
+        return course
+    for candidate in (Path.cwd(), KIT.parent):
+        if (candidate / "source").is_dir():
+            return candidate.resolve()
+    raise CourseError("The current folder is no course: it has no folder 'source'. Name one with --course.")
+
+
+def assignment_names(course: Path) -> tuple[str, ...]:
+    """The names of all assignments of a course, sorted: the folders in ``source`` that hold a notebook."""
+    return tuple(sorted(path.name for path in (course / "source").iterdir() if any(path.glob("*.ipynb"))))
+
+
+def load_assignment(course: Path, name: str) -> Assignment:
+    """Find, load and check one assignment; raises CourseError naming what is missing or does not fit."""
+    source_dir = _source_dir(course, name)
+    notebooks = read_source_folder(source_dir)
+    given = tuple(path for path in _files(source_dir) if path.suffix != ".ipynb")
+    reference_path = course / "solutions" / f"{name}.py"
+    if not reference_path.is_file():
+        raise CourseError(f"Assignment {name!r} has no reference: {reference_path} is missing.")
+    checks_dir = _checks_dir(course, name)
+    checks = getattr(load_checks(checks_dir, helpers=source_dir), "checks", None)
+    if not isinstance(checks, CheckSet):
+        raise CourseError(f"{checks_dir / 'checks.py'} must define `checks = CheckSet({name!r})`.")
+    reference = load_module(reference_path, helpers=source_dir)
+    has_visible = (source_dir / VISIBLE_CHECKS).is_file()
+    limits = read_limits(course, name)
+    assignment = Assignment(
+        name=name,
+        course=course,
+        source_dir=source_dir,
+        notebooks=notebooks,
+        reference=reference,
+        checks=checks,
+        visible=load_module(source_dir / VISIBLE_CHECKS, helpers=source_dir) if has_visible else None,
+        given_files=given,
+        limits=limits,
+        fingerprint=_fingerprint([source_dir, reference_path, checks_dir], limits),
+    )
+    _check_names(assignment, reference_path, checks_dir / "checks.py")
+    return assignment
+
+
+def _source_dir(course: Path, name: str) -> Path:
+    names = assignment_names(course)
+    if name in names:
+        return course / "source" / name
+    near = difflib.get_close_matches(name, names, n=1)
+    if near:
+        raise CourseError(f"There is no assignment {name!r} in {course}. Did you mean {near[0]!r}?")
+    known = (
+        f"It has: {', '.join(names)}." if names else "It has none yet: no folder in source/ has a notebook."
+    )
+    raise CourseError(f"There is no assignment {name!r} in {course}. {known}")
+
+
+def _checks_dir(course: Path, name: str) -> Path:
+    places = [base / "assignments" / name for base in (course / "autograder", KIT)]
+    for folder in places:
+        if (folder / "checks.py").is_file():
+            return folder
+    raise CourseError(f"Assignment {name!r} has no hidden checks: {places[0] / 'checks.py'} is missing.")
+
+
+def _check_names(assignment: Assignment, reference_path: Path, checks_path: Path) -> None:
+    """One name in every place: source, reference and checks must speak of the same exercises."""
+    in_source = {exercise.name for exercise in assignment.exercises}
+    in_checks = set(assignment.checks.exercises)
+    where = assignment.source_dir
+    for name in sorted(in_source - in_checks):
+        raise CourseError(f"{checks_path} has no check for the exercise {name!r} of {where}.")
+    for name in sorted(in_checks - in_source):
+        raise CourseError(f"{checks_path} checks {name!r}, but no notebook in {where} has that exercise.")
+    for name in sorted(in_source):
+        if not callable(getattr(assignment.reference, name, None)):
+            raise CourseError(f"{reference_path} does not define {name!r}, an exercise of {where}.")
+
+
+def _files(folder: Path) -> Iterable[Path]:
+    """The files below a folder, relative to it, sorted; caches are left out."""
+    paths = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return (path for path in paths if not _IGNORED.intersection(path.parts) and path.suffix != ".pyc")
+
+
+def _fingerprint(parts: Iterable[Path], limits: Limits) -> str:
+    """A digest of file names and contents below ``parts`` and of the kit's judging code."""
+    digest = hashlib.sha256()
+    for part in [*parts, *(KIT / name for name in _ENGINE)]:
+        files = [part / path for path in _files(part)] if part.is_dir() else [part]
+        for path in files:
+            if path.is_file():
+                content = hashlib.sha256(path.read_bytes()).hexdigest()
+                digest.update(
+                    f"{part.name}/{path.relative_to(part)} {content}\n".encode("utf-8", "surrogateescape")
+                )
+    digest.update(f"{limits} Python {platform.python_version()} NumPy {np.__version__}".encode())
+    return digest.hexdigest()

@@ -1,0 +1,59 @@
+"""What a course allows its students' code: ``limits.toml`` in the course's folder.
+
+Keys at the top hold for every assignment, a table named like an assignment for that one alone; what is
+not named keeps the default of ``autograder.model.Limits``::
+
+    call_seconds = 2.0
+
+    [multihead]
+    notebook_seconds = 60
+"""
+
+import difflib
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from autograder.errors import CourseError
+from autograder.model import Limits
+
+FILE_NAME = "limits.toml"
+
+
+def read_limits(course: Path, assignment: str) -> Limits:
+    """The limits of one assignment; raises CourseError where the file makes no sense."""
+    path = course / FILE_NAME
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Limits()
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise CourseError(f"{path} is not valid TOML: {error}.") from error
+    common = {key: value for key, value in content.items() if not isinstance(value, Mapping)}
+    own = content.get(assignment, {})
+    if not isinstance(own, Mapping):
+        raise CourseError(f"{path}: {assignment!r} names an assignment and must be a table, [{assignment}].")
+    limits = _with(Limits(), common, f"{path}")
+    return _with(limits, own, f"{path}, [{assignment}]")
+
+
+def _with(limits: Limits, values: Mapping[str, Any], where: str) -> Limits:
+    kinds = {field.name: type(field.default) for field in fields(Limits)}
+    checked: dict[str, float | int] = {}
+    for key, value in values.items():
+        if key not in kinds:
+            near = difflib.get_close_matches(key, kinds, n=1)
+            advice = f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(kinds)}."
+            raise CourseError(f"{where}: there is no limit {key!r}. {advice}")
+        whole = kinds[key] is int
+        if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+            raise CourseError(f"{where}: {key} must be a {'whole ' if whole else ''}number, not {value!r}.")
+        if not (math.isfinite(value) and value > 0):
+            raise CourseError(f"{where}: {key} must be greater than 0, not {value!r}.")
+        checked[key] = value if whole else float(value)
+    return replace(limits, **checked)  # type: ignore[arg-type]

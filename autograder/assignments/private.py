@@ -1,0 +1,64 @@
+"""The course's private folder ``.autograder/``: what students must never see, and nobody edits by hand.
+
+``.autograder/`` (mode 0700, ignored by git through a file of its own)
+    ``secret``                       32 random bytes from which all seeds are drawn (mode 0600)
+    ``<assignment>/records/``        one file a student with the last result (``reporting.records``)
+    ``<assignment>/released/``       the notebooks as students get them (``gradebook.opening``)
+"""
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+from autograder.errors import CourseError
+from autograder.files import read_plain_file, write_new_file
+
+FOLDER_NAME = ".autograder"
+SECRET_BYTES = 32
+
+
+def private_folder(course: Path, *below: str) -> Path:
+    """The private folder, or one below it, made where missing; raises CourseError where that fails."""
+    folder = course / FOLDER_NAME
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)
+        with contextlib.suppress(FileExistsError):
+            write_new_file(folder / ".gitignore", b"*\n", mode=0o644)
+        for name in below:
+            folder = folder / name
+            folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise CourseError(
+            f"The private folder {folder} cannot be used: {error.strerror}. Grading needs to write there."
+        ) from error
+    return folder
+
+
+def course_secret(course: Path) -> bytes:
+    """The course's 32 secret bytes, made at first use; raises CourseError where they are damaged."""
+    path = private_folder(course) / "secret"
+    try:
+        if not path.exists():
+            _make_secret(path)
+        secret = read_plain_file(path, max_bytes=SECRET_BYTES)
+    except OSError as error:
+        raise CourseError(f"The course's secret {path} cannot be used: {error.strerror}.") from error
+    if len(secret) != SECRET_BYTES:
+        raise CourseError(
+            f"{path} is damaged: it must hold {SECRET_BYTES} bytes. Put back a copy, or delete it to draw "
+            "new seeds for the whole course."
+        )
+    return secret
+
+
+def _make_secret(path: Path) -> None:
+    """Make the file with its whole content in one step; of two graders at once the first one wins."""
+    partial = path.with_name(f".{secrets.token_hex(8)}.partial")
+    write_new_file(partial, secrets.token_bytes(SECRET_BYTES), mode=0o600)
+    try:
+        with contextlib.suppress(FileExistsError):
+            os.link(partial, path)
+    finally:
+        partial.unlink()

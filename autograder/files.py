@@ -1,0 +1,65 @@
+"""Reading and writing single files so that neither hostile folders nor a sudden end do harm.
+
+Reading never follows a link, never waits for a FIFO and never takes more than was allowed. Writing goes
+to a neighbour file first and then takes its place in one step: readers see the old file or the new one.
+"""
+
+import errno
+import os
+import secrets
+import stat
+from pathlib import Path
+
+
+def read_plain_file(path: Path, *, max_bytes: int) -> bytes:
+    """The bytes of a regular file.
+
+    Raises OSError where it is a link, a device, a FIFO or a folder, where it is larger than
+    ``max_bytes``, or where it cannot be read; ``strerror`` then says so in words.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "it is a link, not a plain file", str(path)) from error
+        raise
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is not a plain file", str(path))
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise OSError(errno.EFBIG, f"it is larger than {megabytes(max_bytes)}", str(path))
+    return data
+
+
+def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
+    """Put ``data`` at ``path`` in one step, with exactly the permissions ``mode``.
+
+    The folder must exist. Raises OSError (disk full, read-only folder); the old file is then untouched.
+    """
+    partial = path.with_name(f".{secrets.token_hex(8)}.partial")
+    try:
+        write_new_file(partial, data, mode=mode)
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def write_new_file(path: Path, data: bytes, *, mode: int) -> None:
+    """Make a file that did not exist, on disk when this returns; raises FileExistsError otherwise."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fchmod(descriptor, mode)
+        os.fsync(descriptor)
+
+
+def megabytes(size_bytes: int) -> str:
+    """A size in words.
+
+    >>> megabytes(100 * 2**20)
+    '100 MB'
+    """
+    return f"{size_bytes / 2**20:.3g} MB"
