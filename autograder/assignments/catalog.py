@@ -5,7 +5,6 @@ One name in every place: ``source/<name>/`` holds the notebooks and the files th
 checks are looked for in the course first, then in the kit.
 """
 
-import difflib
 import hashlib
 import platform
 from collections.abc import Iterable
@@ -19,14 +18,14 @@ import autograder
 from autograder.assignments.limits import read_limits
 from autograder.assignments.loading import load_checks, load_module
 from autograder.checking.framework import CheckSet
-from autograder.errors import CourseError
+from autograder.errors import CourseError, did_you_mean
 from autograder.model import Limits
 from autograder.notebooks.source import Exercise, Question, SourceNotebook, read_source_folder
 
 VISIBLE_CHECKS = "visible_checks.py"
 KIT = Path(autograder.__file__).resolve().parent
 #: The parts of the kit on which a grade depends; the rest only shows grades.
-_ENGINE = ("checking", "notebooks", "sandbox", "usecases/judging.py", "model.py")
+_ENGINE = ("checking", "notebooks", "sandbox", "usecases/examining.py", "usecases/judging.py", "model.py")
 _IGNORED = frozenset({"__pycache__", ".ipynb_checkpoints"})
 
 
@@ -128,13 +127,10 @@ def _source_dir(course: Path, name: str) -> Path:
     names = assignment_names(course)
     if name in names:
         return course / "source" / name
-    near = difflib.get_close_matches(name, names, n=1)
-    if near:
-        raise CourseError(f"There is no assignment {name!r} in {course}. Did you mean {near[0]!r}?")
-    known = (
-        f"It has: {', '.join(names)}." if names else "It has none yet: no folder in source/ has a notebook."
+    has = f"has: {', '.join(names)}." if names else "has none yet: no folder in source/ holds a notebook."
+    raise CourseError(
+        f"There is no assignment {name!r} in {course}.{did_you_mean(name, names) or f' It {has}'}"
     )
-    raise CourseError(f"There is no assignment {name!r} in {course}. {known}")
 
 
 def _checks_dir(course: Path, name: str) -> Path:

@@ -46,17 +46,27 @@ class TimeLimit:
     process: Process | None = None
     _wall_start: float = field(default_factory=time.monotonic)
     _cpu_start: float = 0.0
+    _cpu_used: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.process is not None and self.cpu_seconds is not None:
+        if self.process is not None:
             self._cpu_start = self.process.cpu_seconds()
+
+    def cpu_used(self) -> float:
+        """CPU seconds since the start, as last seen alive; 0 where nobody watches them."""
+        if self.process is not None:
+            self._cpu_used = max(self._cpu_used, self.process.cpu_seconds() - self._cpu_start)
+        return self._cpu_used
+
+    def wall_used(self) -> float:
+        """Seconds by the clock since the start."""
+        return time.monotonic() - self._wall_start
 
     def check(self) -> None:
         """Raise ``OutOfTime`` when it has run out."""
-        if self.process is not None and self.cpu_seconds is not None:
-            if self.process.cpu_seconds() - self._cpu_start > self.cpu_seconds:
-                raise OutOfTime(by_clock=False)
-        if time.monotonic() - self._wall_start > self.wall_seconds:
+        if self.cpu_seconds is not None and self.cpu_used() > self.cpu_seconds:
+            raise OutOfTime(by_clock=False)
+        if self.wall_used() > self.wall_seconds:
             raise OutOfTime(by_clock=True)
 
 

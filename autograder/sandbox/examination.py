@@ -31,14 +31,16 @@ GREETING_SECONDS = 20.0
 
 
 class Budget:
-    """The CPU seconds that all examinations of one exercise may still use."""
+    """The time that all examinations of one exercise may still use: CPU seconds, and seconds by the clock."""
 
-    def __init__(self, seconds: float):
-        self.seconds = seconds
+    def __init__(self, limits: Limits):
+        self.cpu_seconds = limits.exercise_seconds
+        self.wall_seconds = limits.exercise_seconds * limits.wall_factor
 
-    def use(self, seconds: float) -> None:
+    def use(self, cpu_seconds: float, wall_seconds: float) -> None:
         """Take off what a call has used."""
-        self.seconds -= seconds
+        self.cpu_seconds -= cpu_seconds
+        self.wall_seconds -= wall_seconds
 
 
 class Examination:
@@ -121,17 +123,17 @@ class Examination:
     def _request(self, request: dict[str, Any], values: list[Any]) -> wire.Node:
         if self._ended is not None:
             raise self._ended()
-        if self._budget.seconds <= 0:
-            raise StudentTimedOut("the exercise's time is used up")
+        if self._budget.cpu_seconds <= 0 or self._budget.wall_seconds <= 0:
+            raise StudentTimedOut("the exercise's time is used up", by_clock=self._budget.cpu_seconds > 0)
         encoder = wire.Encoder()
         request["values"] = [encode_argument(value, encoder) for value in values]
         frame = self._exchange(request, encoder.body)
         return self._read(frame)
 
     def _exchange(self, request: dict[str, Any], body: bytes) -> wire.Frame:
-        cpu = min(self._limits.call_seconds, self._budget.seconds)
-        limit = TimeLimit(self._limits.call_seconds * self._limits.wall_factor, cpu, self._process)
-        before = self._process.cpu_seconds()
+        cpu = min(self._limits.call_seconds, self._budget.cpu_seconds)
+        wall = min(self._limits.call_seconds * self._limits.wall_factor, self._budget.wall_seconds)
+        limit = TimeLimit(wall, cpu, self._process)
         try:
             self._channel.send(request, body, limit=limit)
             return self._channel.receive(limit)
@@ -143,7 +145,7 @@ class Examination:
         except wire.WireError as error:
             raise self._end(StudentMalformed) from error
         finally:
-            self._budget.use(self._process.cpu_seconds() - before)
+            self._budget.use(limit.cpu_used(), limit.wall_used())
 
     def _read(self, frame: wire.Frame) -> wire.Node:
         try:

@@ -69,3 +69,8 @@ def _copy_file(source: Path, target: Path) -> None:
     descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as reader, target.open("wb") as writer:
         shutil.copyfileobj(reader, writer)
+
+
+def unstage(folder: Path) -> None:
+    """Remove a staged folder, whatever a student's code has made of it."""
+    shutil.rmtree(folder, ignore_errors=True)
