@@ -83,11 +83,11 @@ def _run(words: list[str]) -> int:
     if args.version:
         print(f"autograder {importlib.metadata.version('autograder')}")
         return 0
+    if unknown:
+        _refuse_unknown_argument(unknown[0], verbs.choices[args.verb] if args.verb else parser)
     if args.verb is None:
         parser.print_help()
         return CourseError.exit_code
-    if unknown:
-        _refuse_unknown_argument(unknown[0], verbs.choices[args.verb])
     code: int = args.run(args)
     return code
 
