@@ -5,6 +5,7 @@ raises ``CheckFailure`` when not. The first line of its docstring is its sentenc
 """
 
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -30,7 +31,8 @@ class CheckFailure(Exception):
     """The answer is wrong.
 
     ``rationale`` and ``hint`` go to the student and name no hidden number; ``detail`` may, and goes to
-    the instructor alone.
+    the instructor alone. Raised ``from`` a ``StudentFailure`` it gives that failure better words, and the
+    verdict stays that failure's.
     """
 
     verdict = Verdict.FAILED
@@ -70,7 +72,13 @@ class CheckSet:
 
     def __init__(self, assignment: str):
         self.assignment = assignment
+        #: What the visible checks of an exercise weigh; ``checking.visible`` makes checks of them.
+        self.visible_weights: dict[str, float] = {}
         self._checks: list[Check] = []
+
+    def visible(self, exercise: str, *, weight: float) -> None:
+        """Say what the exercise's visible checks weigh, together."""
+        self.visible_weights[exercise] = weight
 
     def value(
         self, exercise: str, *, weight: float, fresh: bool = False
@@ -88,9 +96,15 @@ class CheckSet:
         """Register a ready-made check, such as one made of visible checks."""
         if any(one.exercise == check.exercise and one.name == check.name for one in self._checks):
             raise ValueError(f"two checks of {check.exercise} are called {check.name}")
-        if not check.weight >= 0:
+        if not 0 <= check.weight < math.inf:
             raise ValueError(f"check {check.name}: the weight must be a number >= 0, not {check.weight!r}")
         self._checks.append(check)
+
+    def include(self, other: "CheckSet") -> None:
+        """Register all checks of another set behind those registered so far."""
+        self.visible_weights |= other.visible_weights
+        for check in other._checks:
+            self.add(check)
 
     def of(self, exercise: str) -> tuple[Check, ...]:
         """The checks of one exercise."""

@@ -1,0 +1,119 @@
+"""Random inputs on which nothing comes right by coincidence.
+
+The lengths of all axes differ, there is more than one of everything, heads are neither one nor as many as
+channels, and the mask is neither symmetric nor causal. Where one of these is wanted, the check says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Mask = NDArray[np.bool_]
+
+PARAMS = ("wq", "wk", "wv", "wo")
+#: (batch, seq, heads, d_head); d_model = heads * d_head differs from all four, too.
+SIZES = ((2, 3, 4, 5), (3, 5, 2, 4), (2, 5, 3, 4), (4, 3, 2, 5), (3, 4, 2, 5), (2, 4, 3, 5), (5, 4, 3, 2))
+
+Size = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Case:
+    """The arguments of one call of ``multihead`` and the gradient ``dy`` that arrives at its y."""
+
+    x: Array
+    params: dict[str, Array]
+    heads: int | np.integer[Any]
+    allowed: Mask
+    dy: Array
+
+    def with_params(self, **changed: Array) -> "Case":
+        """The same case with some of the matrices exchanged."""
+        return replace(self, params={**self.params, **changed})
+
+    def astype(self, dtype: type[np.floating[Any]]) -> "Case":
+        """The same case in another precision."""
+        params = {name: matrix.astype(dtype) for name, matrix in self.params.items()}
+        return replace(self, x=self.x.astype(dtype), params=params, dy=self.dy.astype(dtype))
+
+
+def sizes(rng: np.random.Generator, count: int) -> list[Size]:
+    """So many different sizes out of ``SIZES``."""
+    return [SIZES[i] for i in rng.permutation(len(SIZES))[:count]]
+
+
+def case(rng: np.random.Generator, size: Size, *, allowed: Mask | None = None) -> Case:
+    """A case in float64 with scores of about 1; by default with a mask of ``mask``."""
+    batch, seq, heads, d_head = size
+    d_model = heads * d_head
+    return Case(
+        x=rng.standard_normal((batch, seq, d_model)),
+        params={name: rng.standard_normal((d_model, d_model)) / np.sqrt(d_model) for name in PARAMS},
+        heads=heads,
+        allowed=mask(rng, seq) if allowed is None else allowed,
+        dy=rng.standard_normal((batch, seq, d_model)),
+    )
+
+
+def integer_case(rng: np.random.Generator, size: Size) -> Case:
+    """A case whose x and params are integers."""
+    drawn = case(rng, size)
+    params = {name: rng.integers(-1, 2, matrix.shape) for name, matrix in drawn.params.items()}
+    return replace(drawn, x=rng.integers(-2, 3, drawn.x.shape), params=params)
+
+
+def large_scores_case(rng: np.random.Generator, size: Size, score: float = 1e4) -> Case:
+    """A case whose scores reach from -``score`` to +``score``, far beyond what exp can take."""
+    drawn = case(rng, size)
+    batch, seq, heads, d_head = size
+    q, k = (
+        (drawn.x @ drawn.params[name]).reshape(batch, seq, heads, d_head).transpose(0, 2, 1, 3)
+        for name in ("wq", "wk")
+    )
+    largest = float(np.max(np.abs(q @ k.swapaxes(-1, -2)))) / np.sqrt(d_head)
+    return drawn.with_params(wq=drawn.params["wq"] * (score / largest))
+
+
+def mask(rng: np.random.Generator, seq: int) -> Mask:
+    """Which keys each query may attend to: random, neither symmetric nor causal either way round.
+
+    Every row and every column has a True, and some row has several: else nothing would depend on the scores.
+    Raises ValueError for fewer than three time steps: there is no such mask.
+    """
+    if seq < 3:
+        raise ValueError(f"no mask of {seq} time steps is neither symmetric nor triangular")
+    while True:
+        drawn = rng.random((seq, seq)) < 0.6
+        full = np.all(np.any(drawn, axis=0)) and np.all(np.any(drawn, axis=1))
+        symmetric = np.array_equal(drawn, drawn.T)
+        causal = not np.any(np.triu(drawn, 1)) or not np.any(np.tril(drawn, -1))
+        if full and not symmetric and not causal and not np.all(drawn) and np.any(np.sum(drawn, axis=1) > 1):
+            return drawn
+
+
+def arranged(array: Array, layout: str) -> Array:
+    """The same numbers in another order in memory: ``F`` (first axis fastest) or ``strided`` (with gaps)."""
+    if layout == "F":
+        return np.asfortranarray(array)
+    apart = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), array.dtype)[..., ::2]
+    apart[...] = array
+    return apart
+
+
+def bad_head_counts(size: Size) -> Sequence[tuple[str, Any]]:
+    """What is no count of heads for this size, with the words for it."""
+    heads, d_model = size[2], size[2] * size[3]
+    not_dividing = next(count for count in range(2, d_model + 2) if d_model % count != 0)
+    return (
+        ("0", 0),
+        ("a negative number", -heads),
+        ("a number that does not divide d_model", not_dividing),
+        ("a float", float(heads)),
+        ("True", True),
+        ("a text", str(heads)),
+        ("None", None),
+    )

@@ -1,0 +1,111 @@
+"""Runs one check and turns every way in which it can end into an ``Outcome`` in fixed words.
+
+Nothing that the student's code wrote is repeated: only names of functions, names of built-in
+exceptions from a fixed list, and a line number. What a check raises that is neither a
+``CheckFailure`` nor a ``StudentFailure`` is a fault of ours and never blamed on the student.
+"""
+
+import traceback
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from autograder.checking.framework import Check, CheckFailure
+from autograder.checking.student import (
+    BUILTIN_EXCEPTIONS,
+    Answer,
+    Sent,
+    Student,
+    StudentFailure,
+    StudentMalformed,
+    StudentMemoryExceeded,
+    StudentMissing,
+    StudentRaised,
+    StudentTimedOut,
+)
+from autograder.model import Verdict
+
+OUR_FAULT = "The grading program failed here, not your code: this check needs your instructor's attention."
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one check ended.
+
+    ``message`` and ``hint`` are for the student, ``detail`` is for the instructor alone. ``by_clock`` marks a
+    time-out by wall time, which a busy machine can cause, too.
+    """
+
+    verdict: Verdict
+    message: str
+    hint: str | None = None
+    detail: str | None = None
+    by_clock: bool = False
+
+
+def run_check(check: Check, student: Student, reference: ModuleType, rng: np.random.Generator) -> Outcome:
+    """Run a check to its end; raises nothing but interruptions from outside."""
+    watched = _Watched(student, check.exercise)
+    try:
+        check.function(watched, reference, rng)
+    except CheckFailure as failure:
+        return _outcome_of_check(failure)
+    except StudentFailure as failure:
+        return outcome_of(failure, check.exercise, watched.function)
+    except Exception:  # noqa: BLE001 (whatever it is, the batch goes on and the instructor is told)
+        return Outcome(Verdict.JUDGE_ERROR, OUR_FAULT, detail=traceback.format_exc())
+    return Outcome(Verdict.PASSED, check.sentence)
+
+
+def outcome_of(failure: StudentFailure, exercise: str, function: str | None = None) -> Outcome:
+    """The outcome where ``function`` (by default the exercise's own) brought no answer."""
+    message, hint = _words(failure, function or exercise)
+    if function not in (None, exercise):
+        message = f"{exercise} could not be tried: {message}"
+    return Outcome(failure.verdict, message, hint, by_clock=_by_clock(failure))
+
+
+def _outcome_of_check(failure: CheckFailure) -> Outcome:
+    """A check gives its own words to a failed call by ``raise CheckFailure(...) from failure``."""
+    cause = failure.__cause__
+    verdict = cause.verdict if isinstance(cause, StudentFailure) else failure.verdict
+    return Outcome(verdict, failure.rationale, failure.hint, failure.detail, _by_clock(cause))
+
+
+def _words(failure: StudentFailure, function: str) -> tuple[str, str | None]:
+    match failure:
+        case StudentMissing():
+            return f"The notebook defines no function called {function}.", None
+        case StudentRaised(exception="NotImplementedError"):
+            return f"{function} is not written yet, or calls a function that is not.", None
+        case StudentRaised(exception=name, line=line):
+            place = "" if line is None else f" (line {line} of your cell)"
+            return f"{function} raised {name if name in BUILTIN_EXCEPTIONS else 'an exception'}{place}.", None
+        case StudentTimedOut():
+            return f"{function} did not end in time.", "Is there a loop that never ends, or one far too long?"
+        case StudentMemoryExceeded():
+            return f"{function} needed more memory than it may use.", "How large does its largest array get?"
+        case StudentMalformed():
+            return f"What {function} returned is no answer, or far too large.", None
+    return f"Python broke down while {function} was running.", None
+
+
+def _by_clock(failure: BaseException | None) -> bool:
+    return isinstance(failure, StudentTimedOut) and failure.by_clock
+
+
+class _Watched:
+    """A ``Student`` that remembers which function was called last: the one to name when a call fails."""
+
+    def __init__(self, student: Student, function: str):
+        self._student = student
+        self.function = function
+
+    def call(self, function: str, /, *args: Any, **kwargs: Any) -> Answer:
+        self.function = function
+        return self._student.call(function, *args, **kwargs)
+
+    def send(self, value: Any) -> Sent:
+        return self._student.send(value)
