@@ -10,8 +10,7 @@ NumPy is all that is needed. Nothing is computed before a check is called.
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,8 +113,7 @@ def check_multihead_backward(multihead: StudentFunction, multihead_backward: Stu
 # --- Examples ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ForwardExample:
+class ForwardExample(NamedTuple):
     """One call of ``multihead`` and what it returns."""
 
     name: str
@@ -128,8 +126,7 @@ class ForwardExample:
     hint: str
 
 
-@dataclass(frozen=True)
-class BackwardExample:
+class BackwardExample(NamedTuple):
     """One call of ``multihead_backward``, after ``multihead`` in one head, and what it returns."""
 
     name: str
