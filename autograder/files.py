@@ -8,7 +8,11 @@ import errno
 import os
 import secrets
 import stat
+from collections.abc import Iterator
 from pathlib import Path
+
+#: Folders below folders: what lies deeper is nobody's work.
+MAX_DEPTH = 50
 
 
 def read_plain_file(path: Path, *, max_bytes: int) -> bytes:
@@ -30,6 +34,28 @@ def read_plain_file(path: Path, *, max_bytes: int) -> bytes:
     if len(data) > max_bytes:
         raise OSError(errno.EFBIG, f"it is larger than {megabytes(max_bytes)}", str(path))
     return data
+
+
+def plain_files(folder: Path, *, max_files: int = 1000, max_bytes: int = 64 * 2**20) -> Iterator[Path]:
+    """The regular files below a folder, relative to it, in a fixed order; links are never followed.
+
+    Ends early once ``max_files`` files or ``max_bytes`` bytes are reached. Raises OSError where a folder
+    cannot be listed.
+    """
+    waiting = [Path()]
+    while waiting:
+        below = waiting.pop()
+        with os.scandir(folder / below) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+        for entry in found:
+            if entry.is_file(follow_symlinks=False):
+                max_files -= 1
+                max_bytes -= entry.stat(follow_symlinks=False).st_size
+                if max_files < 0 or max_bytes < 0:
+                    return
+                yield below / entry.name
+        folders = [below / entry.name for entry in found if entry.is_dir(follow_symlinks=False)]
+        waiting.extend(reversed([path for path in folders if len(path.parts) < MAX_DEPTH]))
 
 
 def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
@@ -54,6 +80,20 @@ def write_new_file(path: Path, data: bytes, *, mode: int) -> None:
         file.flush()
         os.fchmod(descriptor, mode)
         os.fsync(descriptor)
+
+
+def place_new_file(made: Path, path: Path) -> None:
+    """Give a finished file its final name on the same disk; a file that has that name already stays.
+
+    Raises OSError where that fails.
+    """
+    try:
+        os.link(made, path)
+    except FileExistsError:
+        return
+    except OSError:
+        # No hard links on this file system: a rename is as whole, and only a race would overwrite.
+        made.rename(path)
 
 
 def megabytes(size_bytes: int) -> str:

@@ -94,7 +94,7 @@ def assignment_names(course: Path) -> tuple[str, ...]:
 
 def load_assignment(course: Path, name: str) -> Assignment:
     """Find, load and check one assignment; raises CourseError naming what is missing or does not fit."""
-    source_dir = _source_dir(course, name)
+    source_dir = find_source(course, name)
     notebooks = read_source_folder(source_dir)
     given = tuple(path for path in _files(source_dir) if path.suffix != ".ipynb")
     reference_path = course / "solutions" / f"{name}.py"
@@ -123,7 +123,8 @@ def load_assignment(course: Path, name: str) -> Assignment:
     return assignment
 
 
-def _source_dir(course: Path, name: str) -> Path:
+def find_source(course: Path, name: str) -> Path:
+    """The source folder of an assignment; raises CourseError that suggests the nearest name."""
     names = assignment_names(course)
     if name in names:
         return course / "source" / name

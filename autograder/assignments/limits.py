@@ -9,7 +9,6 @@ not named keeps the default of ``autograder.model.Limits``::
     notebook_seconds = 60
 """
 
-import difflib
 import math
 import tomllib
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.errors import CourseError
+from autograder.errors import CourseError, did_you_mean
 from autograder.model import Limits
 
 FILE_NAME = "limits.toml"
@@ -47,9 +46,8 @@ def _with(limits: Limits, values: Mapping[str, Any], where: str) -> Limits:
     checked: dict[str, float | int] = {}
     for key, value in values.items():
         if key not in kinds:
-            near = difflib.get_close_matches(key, kinds, n=1)
-            advice = f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(kinds)}."
-            raise CourseError(f"{where}: there is no limit {key!r}. {advice}")
+            known = f" Known are: {', '.join(kinds)}."
+            raise CourseError(f"{where}: there is no limit {key!r}.{did_you_mean(key, kinds) or known}")
         whole = kinds[key] is int
         if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
             raise CourseError(f"{where}: {key} must be a {'whole ' if whole else ''}number, not {value!r}.")

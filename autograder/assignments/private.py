@@ -7,12 +7,11 @@
 """
 
 import contextlib
-import os
 import secrets
 from pathlib import Path
 
 from autograder.errors import CourseError
-from autograder.files import read_plain_file, write_new_file
+from autograder.files import place_new_file, read_plain_file, write_new_file
 
 FOLDER_NAME = ".autograder"
 SECRET_BYTES = 32
@@ -58,7 +57,6 @@ def _make_secret(path: Path) -> None:
     partial = path.with_name(f".{secrets.token_hex(8)}.partial")
     write_new_file(partial, secrets.token_bytes(SECRET_BYTES), mode=0o600)
     try:
-        with contextlib.suppress(FileExistsError):
-            os.link(partial, path)
+        place_new_file(partial, path)
     finally:
-        partial.unlink()
+        partial.unlink(missing_ok=True)

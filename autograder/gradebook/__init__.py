@@ -1,0 +1,1 @@
+"""The only writer of nbgrader's gradebook and of ``autograded/``."""

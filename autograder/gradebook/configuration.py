@@ -1,0 +1,59 @@
+"""What a course's ``nbgrader_config.py`` says about the gradebook, read as nbgrader reads it."""
+
+from pathlib import Path
+from typing import Any
+
+from jupyter_core.paths import jupyter_config_path
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config.loader import Config, PyFileConfigLoader
+
+from autograder.errors import CourseError
+from autograder.gradebook.nbgrader_command import CONFIG
+
+_SQLITE = "sqlite:///"
+
+
+class CourseConfiguration:
+    """A course's configuration files in nbgrader's order: Jupyter's folders first, the course's own last.
+
+    Raises CourseError where one of them cannot be read.
+    """
+
+    def __init__(self, course: Path) -> None:
+        self.course = course
+        self.config = Config()
+        for folder in [*reversed(jupyter_config_path()), str(course)]:
+            if (Path(folder) / CONFIG).is_file():
+                self.config.merge(_load(folder))
+        self._directory: Any = CourseDirectory(config=self.config, root=str(course))
+
+    @property
+    def course_id(self) -> str:
+        """The course's id in the gradebook, usually empty."""
+        return str(self._directory.course_id)
+
+    @property
+    def db_url(self) -> str:
+        """The gradebook's address; a relative SQLite path is meant from the course's folder."""
+        url = str(self._directory.db_url)
+        return f"{_SQLITE}{self.db_path}" if self.db_path is not None else url
+
+    @property
+    def db_path(self) -> Path | None:
+        """The gradebook's file, or None where it lives on a database server."""
+        url = str(self._directory.db_url)
+        path, _, _ = url.removeprefix(_SQLITE).partition("?")
+        return self.course / path if url.startswith(_SQLITE) and path not in {"", ":memory:"} else None
+
+    def autograded_folder(self, student: str, assignment: str) -> Path:
+        """Where nbgrader looks for a student's autograded notebooks."""
+        directory = self._directory
+        return Path(directory.format_path(directory.autograded_directory, student, assignment))
+
+
+def _load(folder: str) -> Config:
+    try:
+        loaded: Config = PyFileConfigLoader(CONFIG, path=folder).load_config()
+    except Exception as error:
+        raise CourseError(f"{Path(folder) / CONFIG} cannot be loaded: {error}") from error
+    return loaded

@@ -1,0 +1,94 @@
+"""Writing ``autograded/<student>/<assignment>/``: every file in one step, nothing but plain files.
+
+The student's other files come first, the assignment's given files over them, the notebooks last; files of
+an earlier grading that are no longer part of it are removed. As nbgrader leaves them, files are read-only.
+"""
+
+import json
+from collections.abc import Mapping
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from autograder.assignments.catalog import Assignment
+from autograder.errors import CourseError
+from autograder.files import plain_files, read_plain_file, write_atomically
+
+MODE = 0o444
+MAX_FILE_BYTES = 64 * 2**20
+#: What nbgrader does not copy either.
+_IGNORED = (".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.ipynb")
+
+
+def write_autograded(
+    folder: Path, assignment: Assignment, notebooks: Mapping[str, dict[str, Any]], submitted: Path | None
+) -> None:
+    """Write a student's autograded notebooks, by name, and what was handed in beside them.
+
+    Links, devices and FIFOs in ``submitted`` are passed over, and so is what cannot be read. Raises
+    CourseError where the folder cannot be written.
+    """
+    sources: dict[Path, Path] = {}
+    if submitted is not None:
+        sources = {path: submitted / path for path in _other_files(submitted)}
+    sources |= {path: assignment.source_dir / path for path in assignment.given_files}
+    kept = {Path(f"{name}.ipynb") for name in notebooks}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, source in sources.items():
+            data = _read(source)
+            if data is not None and _place(folder, path, data):
+                kept.add(path)
+        for name, notebook in notebooks.items():
+            text = json.dumps(notebook, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+            _place(folder, Path(f"{name}.ipynb"), text.encode())
+        _remove_others(folder, kept)
+    except OSError as error:
+        raise CourseError(f"The folder {folder} cannot be written: {error}.") from error
+
+
+def read_autograded(folder: Path, name: str) -> dict[str, Any]:
+    """The autograded notebook of an earlier grading; empty where there is none that can be read."""
+    try:
+        content = json.loads(read_plain_file(folder / f"{name}.ipynb", max_bytes=4 * MAX_FILE_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) and isinstance(content.get("cells"), list) else {}
+
+
+def _other_files(submitted: Path) -> list[Path]:
+    try:
+        paths = list(plain_files(submitted))
+    except OSError:
+        return []
+    return [
+        path for path in paths if not any(fnmatch(part, sign) for part in path.parts for sign in _IGNORED)
+    ]
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return read_plain_file(path, max_bytes=MAX_FILE_BYTES)
+    except OSError:
+        return None
+
+
+def _place(folder: Path, path: Path, data: bytes) -> bool:
+    """Write a file unless it is there already; False where its name is taken by a folder."""
+    target = folder / path
+    if target.is_dir():
+        return False
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.is_symlink() or _read(target) != data:
+        write_atomically(target, data, mode=MODE)
+    return True
+
+
+def _remove_others(folder: Path, kept: set[Path]) -> None:
+    """Remove what an earlier grading left here."""
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir() and not path.is_symlink():
+            if not any(path.iterdir()):
+                path.rmdir()
+        elif path.relative_to(folder) not in kept:
+            path.unlink()

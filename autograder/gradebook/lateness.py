@@ -1,0 +1,77 @@
+"""When a submission came, and what coming late costs: nbgrader's ``timestamp.txt`` and penalty plugins."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from nbgrader.utils import parse_utc
+
+from autograder.errors import CourseError
+from autograder.files import read_plain_file
+from autograder.gradebook.configuration import CourseConfiguration
+
+TIMESTAMP = "timestamp.txt"
+MAX_TIMESTAMP_BYTES = 200
+
+
+def read_timestamp(submitted: Path | None) -> datetime | None:
+    """When a submission was handed in, in UTC; None where its ``timestamp.txt`` does not say."""
+    if submitted is None:
+        return None
+    try:
+        text = read_plain_file(submitted / TIMESTAMP, max_bytes=MAX_TIMESTAMP_BYTES).decode("utf-8").strip()
+        moment = parse_utc(text) if text else None
+    except (OSError, ValueError, OverflowError):
+        return None
+    return moment if isinstance(moment, datetime) else None
+
+
+def apply_late_penalty(submission: Any, session: Any, configuration: CourseConfiguration) -> str | None:
+    """Let the course's plugin set the late penalty of a submission; returns a sentence where there is one.
+
+    The scores must have been flushed; nothing is committed. Raises CourseError where the plugin fails.
+    """
+    seconds = submission.total_seconds_late
+    total = 0.0
+    for notebook in submission.notebooks:
+        notebook.late_submission_penalty = None
+        if seconds > 0:
+            session.expire(notebook, ["score"])
+            notebook.late_submission_penalty = _penalty(notebook, submission, seconds, configuration)
+            total += notebook.late_submission_penalty or 0.0
+    if total == 0.0:
+        return None
+    return f"Handed in {_duration(seconds)} late: this costs {total:g} points, which are not taken off here."
+
+
+def _penalty(
+    notebook: Any, submission: Any, seconds: float, configuration: CourseConfiguration
+) -> float | None:
+    """What the plugin says, kept between 0 and the notebook's score as nbgrader keeps it."""
+    # Imported late: this takes a second, and hardly any submission is late.
+    from nbgrader.preprocessors import AssignLatePenalties  # noqa: PLC0415
+
+    try:
+        preprocessor = AssignLatePenalties(config=configuration.config)
+        preprocessor.init_plugin()
+        score = notebook.score
+        penalty = preprocessor.plugin_inst.late_submission_penalty(submission.student_id, score, seconds)
+        return None if penalty is None else min(max(0.0, float(penalty)), score)
+    except Exception as error:
+        raise CourseError(
+            f"The late-penalty plugin failed on {submission.student_id}: {type(error).__name__}: {error}. "
+            "Mend it, or take it out of nbgrader_config.py."
+        ) from error
+
+
+def _duration(seconds: float) -> str:
+    """A duration in words.
+
+    >>> _duration(90), _duration(5400), _duration(200000)
+    ('2 minutes', '1.5 hours', '2.3 days')
+    """
+    if seconds < 3600:
+        return f"{max(1, round(seconds / 60))} minutes"
+    if seconds < 86400:
+        return f"{seconds / 3600:.2g} hours"
+    return f"{seconds / 86400:.2g} days"
