@@ -3,7 +3,7 @@
 MAKEFLAGS += --no-print-directory
 BIN := .venv/bin
 
-.PHONY: setup demo test lint types tests lock clean
+.PHONY: setup demo test lint tests lock clean
 
 # .venv/ as pyproject.toml and constraints.txt describe it; mended where broken, quick where all is well.
 setup:
@@ -21,7 +21,7 @@ lint: setup
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary autograder solutions
-	@$(BIN)/lint-imports --no-timing >.venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
+	@$(BIN)/lint-imports --no-logo >.venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
 
 tests: setup
 	@$(BIN)/pytest

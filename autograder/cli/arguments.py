@@ -21,3 +21,8 @@ def add_course(parser: argparse.ArgumentParser) -> None:
 def add_assignment(parser: argparse.ArgumentParser) -> None:
     """Add the assignment's name as the first argument."""
     parser.add_argument("assignment", metavar="ASSIGNMENT", help="its folder's name in source/")
+
+
+def shown(path: Path) -> str:
+    """A path as a person at the prompt would type it: relative where it lies below the current folder."""
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

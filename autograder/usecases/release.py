@@ -18,9 +18,11 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
+from autograder.assignments.catalog import find_source
 from autograder.errors import CourseError
 from autograder.files import write_atomically
 from autograder.gradebook.nbgrader_command import run_nbgrader
+from autograder.notebooks.source import read_source_folder
 
 #: Folders that Jupyter and Python leave beside a notebook; they are no part of a release.
 _LEFTOVERS = frozenset({".ipynb_checkpoints", "__pycache__"})
@@ -50,7 +52,7 @@ def check_release(course: Path, name: str) -> tuple[Difference, ...]:
     """How the committed release differs from what the source would give now; touches nothing.
 
     Raises:
-        CourseError: nbgrader cannot make the release.
+        CourseError: there is no such assignment, or nbgrader cannot make its release.
     """
     return _compare(_generate(course, name, record=False), _released(course, name), name)
 
@@ -59,28 +61,28 @@ def release(course: Path, name: str, *, force: bool = False) -> Release:
     """Write ``assignments/<name>/`` and ``dist/<name>.zip``, and enter the assignment in the gradebook.
 
     Raises:
-        CourseError: nbgrader cannot make the release, or files in the folder were edited or added by hand
-            and ``force`` is not given; nothing has been changed then.
+        CourseError: there is no such assignment, nbgrader cannot make its release, or files in the folder
+            were edited or added by hand and ``force`` is not given; nothing has been changed then.
     """
     old = _released(course, name)
     if not force and _edited(old, name):
         _refuse_to_lose(_edited(old, name), old, _generate(course, name, record=False), name)
     new = _generate(course, name, record=True)
+    handed_out = {path: data for path, data in new.items() if path != _record(name)}
+    archive = course / "dist" / f"{name}.zip"
     try:
         _bring_over(course / "assignments", old, new)
-        archive = course / "dist" / f"{name}.zip"
         archive.parent.mkdir(exist_ok=True)
-        write_atomically(
-            archive, _zipped({path: data for path, data in new.items() if path != _record(name)})
-        )
+        write_atomically(archive, _zipped(handed_out))
     except OSError as error:
         raise CourseError(f"Cannot write the release of {name!r}: {error}.") from error
-    files = tuple(path for path in new if path != _record(name))
-    return Release(course / "assignments" / name, archive, files, _compare(new, old, name))
+    differences = tuple(one for one in _compare(new, old, name) if one.path != _record(name))
+    return Release(course / "assignments" / name, archive, tuple(handed_out), differences)
 
 
 def _generate(course: Path, name: str, *, record: bool) -> Files:
     """What nbgrader makes of the source now; ``record`` enters it in the gradebook as well."""
+    read_source_folder(find_source(course, name))  # says what is wrong more clearly than nbgrader does
     with tempfile.TemporaryDirectory(prefix="autograder-release-") as scratch:
         arguments = ["generate_assignment", name, f"--CourseDirectory.release_directory={scratch}"]
         run_nbgrader(course, arguments if record else [*arguments, "--no-db"])
