@@ -5,6 +5,7 @@ commits first and the files of ``autograded/`` follow: should the grader die in 
 no record of the submission, grades it again, and compares answers with the files that people saw last.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from autograder.errors import CourseError
 from autograder.gradebook.autograded import Json, build_autograded
 from autograder.gradebook.configuration import CourseConfiguration
 from autograder.gradebook.files import read_autograded, write_autograded
-from autograder.gradebook.lateness import apply_late_penalty, read_timestamp
+from autograder.gradebook.lateness import apply_late_penalty, late_note, read_timestamp
 from autograder.gradebook.marking import Versions, effective_scores, mark
 from autograder.gradebook.opening import open_gradebook, released_notebooks, unusable
 from autograder.model import ExerciseResult, Status, SubmissionResult
@@ -63,7 +64,7 @@ class Gradebook:
         executed: Mapping[str, ExecutedNotebook],
         submitted: Path | None = None,
     ) -> SubmissionResult:
-        """Record one submission and write its autograded notebooks; returns ``result`` with manual scores.
+        """Record one submission and write its autograded notebooks; returns ``complete(result)``.
 
         ``executed`` holds the notebooks that could be read, by their names in the source; those that are
         missing are made from the release, with the result's reason on top. ``submitted`` is the folder that
@@ -85,11 +86,9 @@ class Gradebook:
                 mark(recorded[source.name], source, result, versions)
                 notebooks[source.name] = built
             self._book.db.flush()
-            note = apply_late_penalty(submission, self._book.db, self._configuration)
+            apply_late_penalty(submission, self._book.db, self._configuration)
         write_autograded(folder, self._assignment, notebooks, submitted)
-        if note is not None:
-            result = replace(result, notes=(*result.notes, note))
-        return self.with_manual_scores(result)
+        return self.complete(result)
 
     def is_recorded(self, student: str) -> bool:
         """Whether the gradebook has the student's submission and its autograded notebooks are there."""
@@ -97,18 +96,23 @@ class Gradebook:
         files = [folder / f"{notebook.name}.ipynb" for notebook in self._assignment.notebooks]
         return self._find_submission(student) is not None and all(path.is_file() for path in files)
 
-    def with_manual_scores(self, result: SubmissionResult) -> SubmissionResult:
-        """The result with what people gave so far, in the order of the source.
+    def complete(self, result: SubmissionResult) -> SubmissionResult:
+        """The judge's result with what only the gradebook knows, in the order of the source.
 
         Questions are added, with no score until a person has graded them; a person's score for an exercise
-        and extra credit count as they do in nbgrader. A result that is a fault of ours stays without a score.
+        and extra credit count as they do in nbgrader; a late penalty is noted, not taken off. A result that
+        is a fault of ours stays without a score.
         """
-        grades = self._grades(result.student)
+        submission = self._find_submission(result.student)
+        recorded = [] if submission is None else submission.notebooks
+        grades = {grade.cell.name: grade for notebook in recorded for grade in notebook.grades}
+        note = None if submission is None else late_note(submission)
         counting = effective_scores(grades)
         given = {exercise.name: exercise for exercise in result.exercises}
+        unscored = 0.0 if result.status is Status.MALFORMED else None
         rows = []
         for one in self._assignment.graded:
-            row = given.get(one.name, ExerciseResult(one.name, None, one.max_points))
+            row = given.get(one.name, ExerciseResult(one.name, unscored, one.max_points))
             name = one.name if isinstance(one, Question) else one.test_id
             grade = grades.get(name)
             if grade is not None and (grade.manual_score is not None or grade.extra_credit):
@@ -116,10 +120,11 @@ class Gradebook:
             elif isinstance(one, Question):
                 row = replace(row, score=None)
             rows.append(row)
-        score = sum(row.score or 0.0 for row in rows)
+        score = round(math.fsum(row.score or 0.0 for row in rows), 6)
         return replace(
             result,
             score=None if result.status is Status.JUDGE_ERROR else score,
+            notes=result.notes if note is None else (*result.notes, note),
             max_score=self._assignment.max_score,
             exercises=tuple(rows),
         )
@@ -176,9 +181,3 @@ class Gradebook:
                     session.add(api.Comment(cell=cell, notebook=recorded))
         session.flush()
         return submission
-
-    def _grades(self, student: str) -> dict[str, Any]:
-        submission = self._find_submission(student)
-        if submission is None:
-            return {}
-        return {grade.cell.name: grade for one in submission.notebooks for grade in one.grades}

@@ -26,22 +26,26 @@ def read_timestamp(submitted: Path | None) -> datetime | None:
     return moment if isinstance(moment, datetime) else None
 
 
-def apply_late_penalty(submission: Any, session: Any, configuration: CourseConfiguration) -> str | None:
-    """Let the course's plugin set the late penalty of a submission; returns a sentence where there is one.
+def apply_late_penalty(submission: Any, session: Any, configuration: CourseConfiguration) -> None:
+    """Let the course's plugin set the late penalty of a submission.
 
     The scores must have been flushed; nothing is committed. Raises CourseError where the plugin fails.
     """
     seconds = submission.total_seconds_late
-    total = 0.0
     for notebook in submission.notebooks:
         notebook.late_submission_penalty = None
         if seconds > 0:
             session.expire(notebook, ["score"])
             notebook.late_submission_penalty = _penalty(notebook, submission, seconds, configuration)
-            total += notebook.late_submission_penalty or 0.0
+
+
+def late_note(submission: Any) -> str | None:
+    """A sentence on the late penalty, or None where there is none."""
+    total = sum(notebook.late_submission_penalty or 0.0 for notebook in submission.notebooks)
     if total == 0.0:
         return None
-    return f"Handed in {_duration(seconds)} late: this costs {total:g} points, which are not taken off here."
+    late = _duration(submission.total_seconds_late)
+    return f"Handed in {late} late: this costs {total:g} points, which are not taken off here."
 
 
 def _penalty(

@@ -27,6 +27,7 @@ from autograder.errors import CourseError
 from autograder.files import place_new_file, write_atomically
 from autograder.gradebook.configuration import CourseConfiguration
 from autograder.gradebook.nbgrader_command import CONFIG, run_nbgrader
+from autograder.gradebook.reconciling import reconcile
 from autograder.notebooks.source import SourceNotebook
 
 #: A notebook of nbformat 4 as plain JSON data.
@@ -36,13 +37,14 @@ Json = dict[str, Any]
 def open_gradebook(assignment: Assignment, configuration: CourseConfiguration) -> Any:
     """The gradebook with the assignment in it, made or brought up to date where necessary.
 
-    Raises CourseError where nbgrader refuses, for instance to add cells to an assignment that already has
-    submissions, or where the database cannot be used.
+    Raises CourseError where nbgrader refuses, where the source lost cells that people have graded, or where
+    the database cannot be used.
     """
     path = configuration.db_path
     if path is not None and not path.exists():
         _make_gradebook(assignment, path)
     elif not _is_current(assignment, configuration):
+        _reconcile(assignment, configuration)
         _generate(assignment, configuration.db_url)
     return _connect(configuration)
 
@@ -76,6 +78,17 @@ def _alembic_on_path() -> Iterator[None]:
         yield
     finally:
         os.environ["PATH"] = before
+
+
+def _reconcile(assignment: Assignment, configuration: CourseConfiguration) -> None:
+    gradebook = _connect(configuration)
+    try:
+        reconcile(gradebook, assignment)
+        gradebook.db.commit()
+    except SQLAlchemyError as error:
+        raise unusable(configuration.db_url, error) from error
+    finally:
+        gradebook.close()
 
 
 def unusable(db_url: str, error: SQLAlchemyError) -> CourseError:

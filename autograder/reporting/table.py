@@ -1,0 +1,120 @@
+"""Results as tables for a terminal, readable at 80 columns.
+
+Whatever comes from a submission, such as a student's name, is shown as plain text: no markup, no control
+characters.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from autograder.model import CheckResult, ExerciseResult, Status, SubmissionResult, Verdict
+
+_STYLES = {Verdict.PASSED: "green", Verdict.JUDGE_ERROR: "yellow"}
+#: Names longer than the room that is left are folded; with less room than this, exercises are left out.
+MIN_STUDENT_WIDTH = 10
+_MARKS = {Verdict.PASSED: "✓", Verdict.JUDGE_ERROR: "?"}
+
+
+def submission_table(assignment: str, result: SubmissionResult) -> RenderableType:
+    """One result in full: each exercise with its checks, what was wrong, and hints."""
+    table = Table(box=box.SIMPLE_HEAD, show_header=False, pad_edge=False, expand=False)
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for exercise in result.exercises:
+        table.add_row("", _points(exercise.score, exercise.max_score), _heading(exercise))
+        for check in exercise.checks:
+            style = _STYLES.get(check.verdict, "red")
+            mark = Text(_MARKS.get(check.verdict, "✗"), style=style)
+            table.add_row(mark, _points(check.points, check.max_points), _explanation(check))
+        table.add_section()
+    score = "no score" if result.score is None else _number(result.score)
+    head = Text(
+        f"{plain(assignment)}, {plain(result.student)}: {score} of {_number(result.max_score)}", "bold"
+    )
+    return Group(head, *_remarks(result), table)
+
+
+def class_table(assignment: str, results: Sequence[SubmissionResult], *, width: int) -> RenderableType:
+    """All results, a line each, and below it what needs a person's eyes.
+
+    Columns of exercises are left out where ``width`` characters cannot hold them.
+    """
+    names = list(dict.fromkeys(one.name for result in results for one in result.exercises))
+    best = max((result.max_score for result in results), default=0.0)
+    totals = ["no score" if one.score is None else _number(one.score) for one in results]
+    columns = [*(_column(results, name) for name in names), (f"total\nof {_number(best)}", totals)]
+    room = width - sum(_width([*title.split("\n"), *values]) + 2 for title, values in columns)
+    if room < MIN_STUDENT_WIDTH:
+        columns = columns[-1:]
+    title = f"{plain(assignment)}: {len(results)} submissions"
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    table.add_column("student", overflow="fold")
+    for heading, _ in columns:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row, result in enumerate(results):
+        table.add_row(Text(plain(result.student)), *(values[row] for _, values in columns))
+    odd = [result for result in results if result.status is not Status.GRADED or result.notes]
+    remarks = [Group(Text(plain(one.student), style="bold"), *_remarks(one)) for one in odd]
+    return Group(table, Text("Worth a look:"), *remarks) if remarks else table
+
+
+def plain(text: str) -> str:
+    """Text without anything that a terminal could take for a command."""
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+
+
+def _remarks(result: SubmissionResult) -> Iterator[Text]:
+    """The reason of a result and its notes, a line each."""
+    if result.status is Status.JUDGE_ERROR:
+        yield Text("  needs attention: the grading program failed, not the student", style="yellow")
+    if result.reason is not None:
+        yield Text(f"  {result.status}: {plain(result.reason)}", style="yellow")
+    for note in result.notes:
+        yield Text(f"  - {plain(note)}")
+
+
+def _heading(exercise: ExerciseResult) -> Text:
+    waits = exercise.score is None and not exercise.checks
+    return Text(plain(exercise.name) + (" (waits for a person)" if waits else ""), style="bold")
+
+
+def _explanation(check: CheckResult) -> Text:
+    """A check's message, the mistake behind it, and its hints."""
+    lines = [check.message]
+    hints = [check.hint] if check.hint else []
+    if check.diagnosis is not None:
+        lines.append(check.diagnosis.message)
+        hints.insert(0, check.diagnosis.hint)
+    text = Text("\n".join(plain(line) for line in lines))
+    for hint in hints:
+        text.append(f"\nHint: {plain(hint)}", style="italic")
+    return text
+
+
+def _points(score: float | None, max_score: float) -> str:
+    return f"{'–' if score is None else _number(score)} / {_number(max_score)}"
+
+
+def _column(results: Sequence[SubmissionResult], name: str) -> tuple[str, list[str]]:
+    """An exercise's title, broken at underscores to stay narrow, and its scores."""
+    scores = [{one.name: one.score for one in result.exercises}.get(name) for result in results]
+    values = ["–" if score is None else _number(score) for score in scores]
+    return plain(name).replace("_", "_\n"), values
+
+
+def _number(value: float) -> str:
+    """A number of points in few characters.
+
+    >>> _number(3.0), _number(0.75)
+    ('3', '0.75')
+    """
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _width(texts: Sequence[str]) -> int:
+    return max(Text(text).cell_len for text in texts)
