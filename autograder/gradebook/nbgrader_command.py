@@ -59,7 +59,10 @@ def _configuration(course: Path) -> list[str]:
     if (course / CONFIG).is_file():
         return []
     kit = Path(__file__).parents[2]
-    return [f"--config={kit / Path(CONFIG).stem}", f"--CourseDirectory.root={course.resolve()}"]
+    return [
+        f"--JupyterApp.config_file={kit / Path(CONFIG).stem}",
+        f"--CourseDirectory.root={course.resolve()}",
+    ]
 
 
 def _reason(log: str) -> str:
