@@ -43,16 +43,20 @@ def expect_untouched(student: Student, function: str, args: Mapping[str, Any]) -
 
 
 def expect_repeatable(student: Student, function: str, args: Sequence[Any], others: Sequence[Any]) -> None:
-    """Require the same answer from a second call, after one with other arguments; the first one must stay."""
+    """Require the same answer from a second call, after one with other arguments; the first one must stay.
+
+    Give ``others`` the same shapes, else an array that serves all calls of one shape is not noticed.
+    """
     first = student.call(function, *args)
     student.call(function, *others)
+    # Before the second call, which might write the same numbers into the same array.
+    expect_kept(first.value, first.reread(), function)
     again = student.call(function, *args)
     if not repeated(first.value, again.value):
         raise CheckFailure(
             f"Called again with the same arguments, {function} gives another answer.",
             hint="Does something outlive the call, such as a global variable?",
         )
-    expect_kept(first.value, first.reread(), function)
 
 
 def expect_kept(before: Any, now: Any, function: str) -> None:

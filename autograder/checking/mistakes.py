@@ -84,6 +84,12 @@ class MistakeSet:
 
         return decorate
 
+    def include(self, other: "MistakeSet") -> None:
+        """Register all mistakes of another set of this exercise; raises ValueError where a name is taken."""
+        if other.exercise != self.exercise or other._mistakes.keys() & self._mistakes.keys():
+            raise ValueError(f"mistakes of {other.exercise} do not fit among those of {self.exercise}")
+        self._mistakes |= other._mistakes
+
     def __iter__(self) -> Iterator[Mistake]:
         return iter(self._mistakes.values())
 

@@ -81,7 +81,8 @@ def large_scores_case(rng: np.random.Generator, size: Size, score: float = 1e4) 
 def mask(rng: np.random.Generator, seq: int) -> Mask:
     """Which keys each query may attend to: random, neither symmetric nor causal either way round.
 
-    Every row and every column has a True, and some row has several: else nothing would depend on the scores.
+    Every row and every column has a True. Two rows at least have several: where a query has one key nothing
+    depends on its scores, and a single such row might be the one that a reversal leaves in its place.
     Raises ValueError for fewer than three time steps: there is no such mask.
     """
     if seq < 3:
@@ -91,7 +92,8 @@ def mask(rng: np.random.Generator, seq: int) -> Mask:
         full = np.all(np.any(drawn, axis=0)) and np.all(np.any(drawn, axis=1))
         symmetric = np.array_equal(drawn, drawn.T)
         causal = not np.any(np.triu(drawn, 1)) or not np.any(np.tril(drawn, -1))
-        if full and not symmetric and not causal and not np.all(drawn) and np.any(np.sum(drawn, axis=1) > 1):
+        choices = np.count_nonzero(np.sum(drawn, axis=1) > 1)
+        if full and not symmetric and not causal and not np.all(drawn) and choices >= 2:
             return drawn
 
 
