@@ -17,27 +17,29 @@ from types import ModuleType
 import numpy  # noqa: F401, ICN001 - with all that it needs, before the rest is blocked
 from IPython.core.interactiveshell import InteractiveShell
 
-shell = InteractiveShell.instance()
-shell.run_cell("1 / 0")  # what IPython imports to show an error belongs to IPython
-allowed = sys.stdlib_module_names | {name.partition(".")[0] for name in sys.modules}
-
 
 class Blocker(importlib.abc.MetaPathFinder):
     """Refuses every module that a student need not have installed."""
 
+    def __init__(self, allowed: frozenset[str]) -> None:
+        self.allowed = allowed
+
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Raise ImportError, or leave the module to the finders after this one."""
+        """Raise ModuleNotFoundError, or leave the module to the finders after this one."""
         top = fullname.partition(".")[0]
-        if top not in allowed and not Path(f"{top}.py").exists():
+        if top not in self.allowed and not Path(f"{top}.py").exists():
             raise ModuleNotFoundError(f"{top} is not NumPy, IPython or given", name=top)
         return None
 
 
 def main() -> None:
     """Run all code cells in order and say how each ended."""
-    sys.meta_path.insert(0, Blocker())
+    shell = InteractiveShell.instance()
+    shell.run_cell("1 / 0")  # what IPython imports to show an error belongs to IPython
+    loaded = {name.partition(".")[0] for name in sys.modules}
+    sys.meta_path.insert(0, Blocker(sys.stdlib_module_names | loaded))
     sys.path.insert(0, "")
     ended = {}
     cells = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))["cells"]
@@ -50,4 +52,5 @@ def main() -> None:
     sys.stdout.write(f"\n{json.dumps(ended)}\n")
 
 
-main()
+if __name__ == "__main__":
+    main()
