@@ -246,7 +246,9 @@ ODD_ANSWERS: list[Any] = [
 
 @WAYS
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("answer", ODD_ANSWERS, ids=lambda one: ascii(one).partition(" at 0x")[0].replace("\n", "")[:40])
+@pytest.mark.parametrize(
+    "answer", ODD_ANSWERS, ids=lambda one: ascii(one).partition(" at 0x")[0].replace("\n", "")[:40]
+)
 def test_any_odd_answer_leads_to_a_sentence(answer: Any, name: str, way: Way) -> None:
     text = complaint(name, way, **{name: lambda *_: answer})
     assert text.startswith(name)
