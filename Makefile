@@ -21,10 +21,10 @@ lint: setup
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary autograder solutions
-	@$(BIN)/lint-imports --no-logo >.venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
+	@$(BIN)/lint-imports --no-logo >.venv/lint.log || { cat .venv/lint.log; exit 1; }
 
 tests: setup
-	@$(BIN)/pytest
+	@$(BIN)/pytest --numprocesses logical
 
 # Resolve all versions anew, with the oldest Python that the kit supports, into constraints.txt.
 lock:
