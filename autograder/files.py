@@ -27,9 +27,10 @@ def read_plain_file(path: Path, *, max_bytes: int) -> bytes:
         if error.errno == errno.ELOOP:
             raise OSError(errno.ELOOP, "it is a link, not a plain file", str(path)) from error
         raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a plain file", str(path))
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is not a plain file", str(path))
         data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
         raise OSError(errno.EFBIG, f"it is larger than {megabytes(max_bytes)}", str(path))

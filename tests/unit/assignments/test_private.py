@@ -1,0 +1,47 @@
+import stat
+from pathlib import Path
+
+import pytest
+
+from autograder.assignments.private import course_secret, private_folder
+from autograder.errors import CourseError
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_the_folder_is_the_owners_alone_and_ignored_by_git(tmp_path: Path) -> None:
+    folder = private_folder(tmp_path, "toy", "records")
+    assert folder == tmp_path / ".autograder" / "toy" / "records"
+    assert 0o700 == mode(tmp_path / ".autograder") == mode(folder)
+    assert (tmp_path / ".autograder" / ".gitignore").read_text() == "*\n"
+
+
+def test_a_folder_that_was_opened_to_others_is_closed_again(tmp_path: Path) -> None:
+    private_folder(tmp_path).chmod(0o755)
+    assert mode(private_folder(tmp_path)) == 0o700
+
+
+def test_a_folder_that_cannot_be_made_is_said_in_words(tmp_path: Path) -> None:
+    (tmp_path / ".autograder").write_text("in the way")
+    with pytest.raises(CourseError, match=r"private folder .* cannot be used"):
+        private_folder(tmp_path)
+
+
+def test_the_secret_is_drawn_once_for_a_course(tmp_path: Path) -> None:
+    secret = course_secret(tmp_path)
+    assert len(secret) == 32
+    assert secret == course_secret(tmp_path)
+    assert mode(tmp_path / ".autograder" / "secret") == 0o600
+    (tmp_path / "other").mkdir()
+    assert secret != course_secret(tmp_path / "other")
+    assert [".gitignore", "secret"] == sorted(path.name for path in (tmp_path / ".autograder").iterdir())
+
+
+@pytest.mark.parametrize("content", [b"", b"short", b"x" * 33])
+def test_a_damaged_secret_is_not_replaced_in_silence(tmp_path: Path, content: bytes) -> None:
+    (private_folder(tmp_path) / "secret").write_bytes(content)
+    with pytest.raises(CourseError, match="secret"):
+        course_secret(tmp_path)
+    assert (tmp_path / ".autograder" / "secret").read_bytes() == content
