@@ -2,12 +2,16 @@
 
 ``.autograder/`` (mode 0700, ignored by git through a file of its own)
     ``secret``                       32 random bytes from which all seeds are drawn (mode 0600)
+    ``lock``                         held by the grader at work
     ``<assignment>/records/``        one file a student with the last result (``reporting.records``)
     ``<assignment>/released/``       the notebooks as students get them (``gradebook.opening``)
 """
 
 import contextlib
+import fcntl
+import os
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.errors import CourseError
@@ -60,3 +64,28 @@ def _make_secret(path: Path) -> None:
         place_new_file(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def grading_lock(course: Path) -> Iterator[None]:
+    """Hold the course for one grader; raises CourseError at once where another one holds it.
+
+    The lock (``.autograder/lock``) is the operating system's and ends with the process, however that ends.
+    """
+    path = private_folder(course) / "lock"
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise CourseError(f"{path} cannot be opened: {error.strerror}.") from error
+    try:
+        _lock(descriptor, course)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, course: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise CourseError(f"Another grader is at work on {course}. Wait until it has finished.") from error

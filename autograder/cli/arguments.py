@@ -26,3 +26,12 @@ def add_assignment(parser: argparse.ArgumentParser) -> None:
 def shown(path: Path) -> str:
     """A path as a person at the prompt would type it: relative where it lies below the current folder."""
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json FILE``."""
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        help="write the results as JSON, too; - for standard output, without a table",
+    )

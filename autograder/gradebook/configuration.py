@@ -45,6 +45,11 @@ class CourseConfiguration:
         path, _, _ = url.removeprefix(_SQLITE).partition("?")
         return self.course / path if url.startswith(_SQLITE) and path not in {"", ":memory:"} else None
 
+    @property
+    def submitted_root(self) -> Path:
+        """The folder that holds one folder a student with what was handed in."""
+        return self.course / str(self._directory.submitted_directory)
+
     def autograded_folder(self, student: str, assignment: str) -> Path:
         """Where nbgrader looks for a student's autograded notebooks."""
         directory = self._directory

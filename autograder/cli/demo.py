@@ -1,0 +1,70 @@
+"""``autograder demo``: a simulated class, graded before your eyes."""
+
+import argparse
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.cli.arguments import Verbs
+from autograder.cli.grade import report_faults
+from autograder.cli.results import progress_bar, show, width
+
+if TYPE_CHECKING:
+    from autograder.usecases.demo import Demo
+
+DEFAULT = "multihead"
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Describe the verb."""
+    parser = verbs.add_parser(
+        "demo", help="grade a simulated class in a scratch folder, and show where to look"
+    )
+    parser.add_argument(
+        "assignment", metavar="ASSIGNMENT", nargs="?", default=DEFAULT, help=f"default: {DEFAULT}"
+    )
+    parser.add_argument(
+        "--into", metavar="DIR", type=Path, help="a new folder for the course (default: a temporary one)"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Build the class, grade it, print the table and where to look; returns the exit code."""
+    from autograder.reporting.table import class_table
+    from autograder.sandbox.launcher import PlainLauncher
+    from autograder.usecases.demo import run_demo
+
+    course = args.into.resolve() if args.into else Path(tempfile.mkdtemp(prefix="autograder-demo-"))
+    with progress_bar("grading the class") as advance:
+        demo = run_demo(
+            args.assignment,
+            course,
+            PlainLauncher,
+            lambda done, total, entry: advance(done, total, entry.result.student),
+        )
+    show(_stories(demo), None)
+    show(class_table(args.assignment, [entry.result for entry in demo.entries], width=width()), None)
+    show(_where_to_look(demo, args.assignment), None)
+    return report_faults(demo.entries)
+
+
+def _stories(demo: "Demo") -> str:
+    wide = max(len(student.id) for student in demo.students)
+    lines = [f"  {student.id:<{wide}}  {student.story}" for student in demo.students]
+    return "\n".join(["The class:", *lines, ""])
+
+
+def _where_to_look(demo: "Demo", assignment: str) -> str:
+    example = demo.students[3].id
+    return f"""
+Where to look (the course is yours to play with: {demo.course}):
+  autograded/{example}/{assignment}/     a graded notebook, with a verdict below each exercise
+  gradebook.db                          nbgrader's gradebook, with everyone's points
+
+Try there:
+  cd {demo.course}
+  autograder check submitted/{example}/{assignment}/{assignment}.ipynb     what every check says
+  autograder grade {assignment}                                    again: nothing has changed
+  nbgrader export                                            the grades as a table
+  jupyter lab                                                Formgrader, for the manual question"""

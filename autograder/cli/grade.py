@@ -1,0 +1,76 @@
+"""``autograder grade``: grade everything that was handed in, into nbgrader's gradebook."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from autograder.cli.arguments import Verbs, add_assignment, add_course, add_json
+from autograder.cli.results import progress_bar, show, width, write_json
+from autograder.errors import JudgeError
+from autograder.model import Status
+
+if TYPE_CHECKING:
+    from autograder.usecases.grade import Entry
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Describe the verb."""
+    parser = verbs.add_parser("grade", help="grade what was handed in, into nbgrader's gradebook")
+    add_assignment(parser)
+    parser.add_argument(
+        "--student", metavar="ID", action="append", default=[], help="only this student (may be repeated)"
+    )
+    parser.add_argument("--force", action="store_true", help="grade unchanged submissions again, too")
+    add_course(parser)
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Grade; returns the exit code: 4 if a submission could not be graded by a fault of ours."""
+    from autograder.assignments.catalog import find_course, load_assignment
+    from autograder.reporting.table import class_table
+    from autograder.sandbox.launcher import PlainLauncher
+    from autograder.usecases.grade import grade_class
+
+    assignment = load_assignment(find_course(args.course), args.assignment)
+    with progress_bar(f"grading {assignment.name}") as advance:
+        entries = grade_class(
+            assignment,
+            PlainLauncher,
+            students=args.student,
+            force=args.force,
+            progress=lambda done, total, entry: advance(done, total, entry.result.student),
+        )
+    results = [entry.result for entry in entries]
+    write_json(args.json, assignment.name, results)
+    show(class_table(assignment.name, results, width=width()), args.json)
+    show(summary(entries), args.json)
+    return report_faults(entries)
+
+
+def summary(entries: Sequence["Entry"]) -> str:
+    """What was done, and which scores changed since the last grading."""
+    skipped = sum(entry.skipped for entry in entries)
+    lines = [f"{len(entries) - skipped} graded, {skipped} unchanged since their last grading."]
+    for entry in entries:
+        if entry.before is not None and entry.before.score != entry.result.score:
+            lines.append(
+                f"{entry.result.student}: {_score(entry.before.score)} before, {_score(entry.result.score)} now"
+            )
+    return "\n".join(lines)
+
+
+def _score(score: float | None) -> str:
+    return "no score" if score is None else f"{score:g}"
+
+
+def report_faults(entries: Sequence["Entry"]) -> int:
+    """Name every submission that has no score by a fault of ours; returns the exit code."""
+    faults = [entry for entry in entries if entry.result.status is Status.JUDGE_ERROR]
+    for entry in faults:
+        sys.stderr.write(f"autograder: {entry.result.student} has no score: {entry.result.reason}\n")
+        if entry.trace is not None:
+            sys.stderr.write(entry.trace)
+    return JudgeError.exit_code if faults else 0

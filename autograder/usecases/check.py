@@ -1,0 +1,70 @@
+"""Grades one notebook by itself: no gradebook, nothing written, hidden inputs drawn anew each time."""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from autograder.assignments.catalog import Assignment, assignment_names
+from autograder.errors import CourseError, did_you_mean
+from autograder.model import ExerciseResult, SubmissionResult
+from autograder.notebooks.finding import Found
+from autograder.notebooks.reading import read_notebook_file
+from autograder.sandbox.launcher import Launcher
+from autograder.usecases.judging import Judge
+from autograder.usecases.submissions import Graded, grade_found
+
+
+def check_notebook(assignment: Assignment, path: Path, launch: Callable[[], Launcher]) -> Graded:
+    """Grade the notebook at ``path`` as if it had been handed in.
+
+    Other files count as handed in with it only where it lies in ``submitted/<student>/<assignment>/``: any other
+    folder may hold anything.
+
+    Raises:
+        CourseError: there is no such file.
+        SubmissionError: it is no notebook that can be read.
+        SandboxError: student code cannot be run on this machine.
+    """
+    if not path.is_file():
+        near = did_you_mean(path.name, [one.name for one in path.parent.glob("*.ipynb")])
+        raise CourseError(f"There is no notebook {path}.{near}")
+    source = next((one for one in assignment.notebooks if one.name == path.stem), assignment.notebooks[0])
+    found = {source.name: Found(path, read_notebook_file(path))}
+    submitted = path.resolve().parent
+    folder = submitted if submitted.parent.parent == assignment.course / "submitted" else None
+    student = submitted.parent.name if folder is not None else path.stem
+    only = _only(assignment, source.name)
+    with Judge(only, secrets.token_bytes(32), launch) as judge:
+        graded = grade_found(only, judge, student, found, folder)
+    return Graded(_with_questions(only, graded.result), graded.executed, graded.trace)
+
+
+def assignment_of(course: Path, path: Path, name: str | None) -> str:
+    """The assignment that a notebook belongs to: the one named, else by the notebook's name or folder.
+
+    Raises CourseError where that leaves a choice.
+    """
+    names = assignment_names(course)
+    if name is not None:
+        return name
+    for guess in (path.stem, path.resolve().parent.name):
+        if guess in names:
+            return guess
+    if len(names) == 1:
+        return names[0]
+    raise CourseError(
+        f"Which assignment is {path.name}? Say so with --assignment: {', '.join(names) or 'none yet'}."
+    )
+
+
+def _only(assignment: Assignment, notebook: str) -> Assignment:
+    """The assignment, reduced to one of its notebooks."""
+    return replace(assignment, notebooks=tuple(one for one in assignment.notebooks if one.name == notebook))
+
+
+def _with_questions(assignment: Assignment, result: SubmissionResult) -> SubmissionResult:
+    """The result with its manual questions, which nobody has graded yet, in the order of the source."""
+    given = {one.name: one for one in result.exercises}
+    rows = (given.get(one.name, ExerciseResult(one.name, None, one.max_points)) for one in assignment.graded)
+    return replace(result, exercises=tuple(rows))

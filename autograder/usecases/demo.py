@@ -1,0 +1,98 @@
+"""A demonstration: a course of its own in a scratch folder, a simulated class, and its grades.
+
+The course holds copies of the kit's ``source/``, ``solutions/`` and nbgrader configuration, and one submission for
+each student of the assignment's ``demo.py``.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from autograder.assignments.catalog import KIT, Assignment, load_assignment
+from autograder.checking.simulated import SimulatedStudent
+from autograder.errors import CourseError
+from autograder.sandbox.launcher import Launcher
+from autograder.usecases.grade import Entry, Progress, grade_class
+
+COPIED = ("source", "solutions", "nbgrader_config.py")
+WHOLE_NOTEBOOK = "*"
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The finished demonstration."""
+
+    course: Path
+    students: Sequence[SimulatedStudent]
+    entries: Sequence[Entry]
+
+
+def run_demo(name: str, course: Path, launch: Callable[[], Launcher], progress: Progress) -> Demo:
+    """Build the course in ``course``, an empty or new folder, hand in for everyone, and grade.
+
+    Raises CourseError where the folder is not empty, or the assignment has no simulated class.
+    """
+    students = simulated_class(name)
+    build_course(course)
+    assignment = load_assignment(course, name)
+    released = json.loads((KIT.parent / "assignments" / name / f"{name}.ipynb").read_text(encoding="utf-8"))
+    for student in students:
+        hand_in(assignment, student, released)
+    return Demo(course, students, grade_class(assignment, launch, progress=progress))
+
+
+def simulated_class(name: str) -> Sequence[SimulatedStudent]:
+    """The students of an assignment's ``demo.py``."""
+    if not (KIT / "assignments" / name / "demo.py").is_file():
+        raise CourseError(f"There is no demonstration of {name!r}.")
+    students: Sequence[SimulatedStudent] = import_module(f"autograder.assignments.{name}.demo").students
+    return students
+
+
+def build_course(course: Path) -> None:
+    """Copy what makes a course; raises CourseError where the folder holds anything."""
+    if course.exists() and any(course.iterdir()):
+        raise CourseError(f"{course} is not empty. Name a new folder for the demonstration.")
+    course.mkdir(parents=True, exist_ok=True)
+    for part in COPIED:
+        original = KIT.parent / part
+        if original.is_dir():
+            shutil.copytree(
+                original, course / part, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
+            )
+        else:
+            shutil.copyfile(original, course / part)
+
+
+def hand_in(assignment: Assignment, student: SimulatedStudent, released: dict[str, Any]) -> None:
+    """Write one student's submission."""
+    folder = assignment.course / "submitted" / student.id / assignment.name
+    folder.mkdir(parents=True)
+    path = folder / (student.file_name or f"{assignment.name}.ipynb")
+    path.write_text(_notebook(student, released), encoding="utf-8")
+
+
+def _notebook(student: SimulatedStudent, released: dict[str, Any]) -> str:
+    if WHOLE_NOTEBOOK in student.deleted:
+        return ""
+    cells = []
+    for cell in released["cells"]:
+        grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id")
+        if grade_id not in student.deleted:
+            cells.append(cell | {"source": student.cells.get(grade_id, cell["source"])})
+    for number, text in enumerate(student.extra_cells):
+        cells.append(
+            {
+                "cell_type": "code",
+                "id": f"extra-{number}",
+                "metadata": {},
+                "source": text,
+                "execution_count": None,
+                "outputs": [],
+            }
+        )
+    return json.dumps(released | {"cells": cells}, indent=1) + "\n"
