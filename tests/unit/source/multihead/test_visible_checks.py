@@ -239,7 +239,7 @@ ODD_ANSWERS: list[Any] = [
     *((1, 2, 3), ([], []), ({}, {}), object(), object, len, np.float32(1), np.array(1.0), np.array([])),
     *(np.zeros((1, 2, 2, 2)), np.full((1, 2, 4), np.nan), np.zeros((1, 2, 4), complex), np.array([None, 1])),
     *(np.array(["a"]), np.ma.masked_all((1, 2, 2, 2)), np.zeros(3, "i,i"), np.zeros((1, 2, 4), bool)),
-    *(np.array("now", "M8[s]"), (np.full((1, 1, 2), np.inf), {}), (np.array([[[2.0, 6.0]]]), [])),
+    *(np.array("2026-01-01", "M8[s]"), (np.full((1, 1, 2), np.inf), {}), (np.array([[[2.0, 6.0]]]), [])),
     *((np.array([[[2.0, 6.0]]]), None), (np.array([[[2.0, 6.0]]]), np.zeros(3)), (np.zeros((1, 1, 2)), 5)),
 ]
 
