@@ -5,7 +5,8 @@ an earlier grading that are no longer part of it are removed. As nbgrader leaves
 """
 
 import json
-from collections.abc import Mapping
+import shutil
+from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -28,21 +29,18 @@ def write_autograded(
     Links, devices and FIFOs in ``submitted`` are passed over, and so is what cannot be read. Raises
     CourseError where the folder cannot be written.
     """
-    sources: dict[Path, Path] = {}
-    if submitted is not None:
-        sources = {path: submitted / path for path in _other_files(submitted)}
+    ours = {Path(f"{name}.ipynb") for name in notebooks} | set(assignment.given_files)
+    sources = {} if submitted is None else {path: submitted / path for path in _other_files(submitted, ours)}
     sources |= {path: assignment.source_dir / path for path in assignment.given_files}
-    kept = {Path(f"{name}.ipynb") for name in notebooks}
+    files = {path: data for path, source in sources.items() if (data := _read(source)) is not None}
+    for name, notebook in notebooks.items():
+        text = json.dumps(notebook, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+        files[Path(f"{name}.ipynb")] = text.encode()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for path, source in sources.items():
-            data = _read(source)
-            if data is not None and _place(folder, path, data):
-                kept.add(path)
-        for name, notebook in notebooks.items():
-            text = json.dumps(notebook, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-            _place(folder, Path(f"{name}.ipynb"), text.encode())
-        _remove_others(folder, kept)
+        for path, data in files.items():
+            _place(folder, path, data)
+        _remove_others(folder, files.keys())
     except OSError as error:
         raise CourseError(f"The folder {folder} cannot be written: {error}.") from error
 
@@ -56,14 +54,17 @@ def read_autograded(folder: Path, name: str) -> dict[str, Any]:
     return content if isinstance(content, dict) and isinstance(content.get("cells"), list) else {}
 
 
-def _other_files(submitted: Path) -> list[Path]:
+def _other_files(submitted: Path, ours: set[Path]) -> Iterator[Path]:
+    """What was handed in beside the notebooks, but for names that stand in the way of our own files."""
+    folders = {parent for path in ours for parent in path.parents}
     try:
         paths = list(plain_files(submitted))
     except OSError:
-        return []
-    return [
-        path for path in paths if not any(fnmatch(part, sign) for part in path.parts for sign in _IGNORED)
-    ]
+        return
+    for path in paths:
+        ignored = any(fnmatch(part, sign) for part in path.parts for sign in _IGNORED)
+        if not ignored and path not in folders and ours.isdisjoint([path, *path.parents]):
+            yield path
 
 
 def _read(path: Path) -> bytes | None:
@@ -73,18 +74,20 @@ def _read(path: Path) -> bytes | None:
         return None
 
 
-def _place(folder: Path, path: Path, data: bytes) -> bool:
-    """Write a file unless it is there already; False where its name is taken by a folder."""
+def _place(folder: Path, path: Path, data: bytes) -> None:
+    """Write a file unless it is there already; what an earlier grading left in its way goes."""
     target = folder / path
-    if target.is_dir():
-        return False
+    for above in reversed(path.parents[:-1]):
+        if (folder / above).is_symlink() or (folder / above).is_file():
+            (folder / above).unlink()
     target.parent.mkdir(parents=True, exist_ok=True)
-    if target.is_symlink() or _read(target) != data:
+    if target.is_dir() and not target.is_symlink():
+        shutil.rmtree(target)
+    if _read(target) != data:
         write_atomically(target, data, mode=MODE)
-    return True
 
 
-def _remove_others(folder: Path, kept: set[Path]) -> None:
+def _remove_others(folder: Path, kept: Collection[Path]) -> None:
     """Remove what an earlier grading left here."""
     for path in sorted(folder.rglob("*"), reverse=True):
         if path.is_dir() and not path.is_symlink():

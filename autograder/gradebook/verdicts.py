@@ -27,12 +27,14 @@ def markdown(text: str) -> str:
     >>> markdown("In `x_y`: <b> 1*2")
     'In `x_y`: &#60;b&#62; 1&#42;2'
     """
-    # Entities rather than backslashes: `\\(` starts a formula in some renderers.
     parts = _CODE.split(" ".join(text.split()))
-    return "".join(
-        part if _CODE.fullmatch(part) else _MARKUP.sub(lambda sign: f"&#{ord(sign[0])};", part)
-        for part in parts
-    )
+    return "".join(part if _CODE.fullmatch(part) else _MARKUP.sub(_entity, part) for part in parts)
+
+
+def _entity(sign: re.Match[str]) -> str:
+    """A sign as an entity; what starts a formula, in which scripts can hide, stands as code besides."""
+    entity = f"&#{ord(sign[0])};"
+    return f"<code>{entity}</code>" if sign[0] in "\\$" else entity
 
 
 def points(value: float) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,11 @@ def write_toy_course(folder: Path, build: Build) -> Path:
     hidden.mkdir(parents=True)
     (hidden / "checks.py").write_text(textwrap.dedent(CHECKS))
     return folder
+
+
+@pytest.fixture(scope="session")
+def write_toy(build: Build) -> Callable[[Path], Path]:
+    return lambda folder: write_toy_course(folder, build)
 
 
 @pytest.fixture

@@ -1,0 +1,292 @@
+"""These tests read back what was recorded through nbgrader's own API."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook as NbgraderGradebook
+
+from autograder.assignments.catalog import Assignment
+from autograder.errors import CourseError
+from autograder.gradebook.book import Gradebook
+from autograder.gradebook.marking import NO_RESPONSE
+from autograder.model import Status, SubmissionResult
+
+Outcome = Callable[..., SubmissionResult]
+HandedIn = Callable[..., Any]
+
+
+@contextmanager
+def nbgrader(toy: Assignment) -> Iterator[Any]:
+    with NbgraderGradebook(f"sqlite:///{toy.course}/gradebook.db", "") as book:
+        yield book
+
+
+def grade(toy: Assignment, cell: str, student: str = "s01") -> tuple[float | None, float | None, bool]:
+    """A grade's automatic score, manual score, and whether it waits for a person."""
+    with nbgrader(toy) as book:
+        found = book.find_grade(cell, "toy", "toy", student)
+        return found.auto_score, found.manual_score, found.needs_manual_grade
+
+
+def grade_by_hand(toy: Assignment, cell: str, score: float, student: str = "s01") -> None:
+    """What formgrader does when a person enters a score."""
+    with nbgrader(toy) as book:
+        found = book.find_grade(cell, "toy", "toy", student)
+        found.manual_score = score
+        found.needs_manual_grade = False
+        book.db.commit()
+
+
+def comment(toy: Assignment, cell: str) -> tuple[str | None, str | None]:
+    with nbgrader(toy) as book:
+        found = book.find_comment(cell, "toy", "toy", "s01")
+        return found.auto_comment, found.manual_comment
+
+
+def test_a_submission_is_recorded_with_student_scores_and_notebook(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn
+) -> None:
+    with Gradebook(toy) as book:
+        result = book.record(outcome(), handed_in())
+    assert grade(toy, "test_double") == (3.0, None, False)
+    assert grade(toy, "why") == (None, None, True)
+    assert ["double", "why"] == [row.name for row in result.exercises]
+    assert [3.0, None] == [row.score for row in result.exercises]
+    assert (3.0, 5.0) == (result.score, result.max_score)
+    with nbgrader(toy) as opened:
+        submission = opened.find_submission("toy", "s01")
+        assert (3.0, 5.0, True) == (submission.score, submission.max_score, submission.needs_manual_grade)
+        assert not submission.notebooks[0].failed_tests
+    nbformat.validate(nbformat.read(toy.course / "autograded/s01/toy/toy.ipynb", as_version=4))
+
+
+def test_partial_credit_counts_as_failed_tests_in_formgrader(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn
+) -> None:
+    with Gradebook(toy) as book:
+        book.record(outcome(score=1.25), handed_in())
+    with nbgrader(toy) as opened:
+        assert opened.find_submission_notebook("toy", "toy", "s01").failed_tests
+        assert opened.find_submission("toy", "s01").score == 1.25
+
+
+def test_what_is_untouched_is_marked_as_no_response_and_needs_nobody(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn
+) -> None:
+    released = nbformat.read(toy.course / ".autograder/toy/released/toy.ipynb", as_version=4)
+    with Gradebook(toy) as book:
+        result = book.record(outcome(score=0.0), handed_in(released.cells[2].source, "YOUR ANSWER HERE"))
+    assert grade(toy, "why") == (0.0, None, False)
+    assert comment(toy, "why") == comment(toy, "double") == (NO_RESPONSE, None)
+    assert result.exercises[1].score is None
+    with Gradebook(toy) as book:
+        book.record(outcome(score=0.0), handed_in(answer="Now I know."))
+    assert grade(toy, "why") == (None, None, True)
+    assert comment(toy, "why") == comment(toy, "double") == (None, None)
+
+
+def test_manual_scores_and_comments_survive_a_regrade(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn
+) -> None:
+    with Gradebook(toy) as book:
+        book.record(outcome(), handed_in())
+    grade_by_hand(toy, "why", 1.5)
+    with nbgrader(toy) as opened:
+        opened.find_comment("why", "toy", "toy", "s01").manual_comment = "Nearly."
+        opened.find_grade("why", "toy", "toy", "s01").extra_credit = 0.25
+        opened.db.commit()
+    with Gradebook(toy) as book:
+        result = book.record(outcome(score=2.0), handed_in())
+    assert grade(toy, "why") == (None, 1.5, False)
+    assert comment(toy, "why") == (None, "Nearly.")
+    assert [2.0, 1.75] == [row.score for row in result.exercises]
+    assert result.score == 3.75
+
+
+def test_an_answer_that_changed_is_shown_to_a_person_again(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn
+) -> None:
+    with Gradebook(toy) as book:
+        book.record(outcome(), handed_in(answer="First."))
+        grade_by_hand(toy, "why", 1.5)
+        book.record(outcome(), handed_in(answer="Second."))
+    assert grade(toy, "why") == (None, 1.5, True)
+
+
+def test_an_override_of_an_exercise_is_shown_again_only_once_our_score_changed(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn
+) -> None:
+    with Gradebook(toy) as book:
+        book.record(outcome(score=1.0), handed_in())
+        grade_by_hand(toy, "test_double", 2.5)
+        same = book.record(outcome(score=1.0), handed_in())
+        assert grade(toy, "test_double") == (1.0, 2.5, False)
+        assert same.exercises[0].score == 2.5
+        book.record(outcome(score=3.0), handed_in())
+    assert grade(toy, "test_double") == (3.0, 2.5, True)
+
+
+def test_a_malformed_submission_earns_0_and_shows_why(toy: Assignment, outcome: Outcome) -> None:
+    with Gradebook(toy) as book:
+        result = book.record(
+            outcome(score=0.0, status=Status.MALFORMED, reason="It is a zip archive."), {}, None
+        )
+    assert grade(toy, "test_double") == (0.0, None, False)
+    assert grade(toy, "why") == (0.0, None, False)
+    assert comment(toy, "double") == (None, None)
+    assert (0.0, [0.0, None]) == (result.score, [row.score for row in result.exercises])
+    page = nbformat.read(toy.course / "autograded/s01/toy/toy.ipynb", as_version=4)
+    assert page.cells[0].source == "**It is a zip archive.**"
+
+
+def test_a_fault_of_ours_is_never_a_zero_and_calls_for_a_person(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn
+) -> None:
+    with Gradebook(toy) as book:
+        book.record(outcome(), handed_in())
+        result = book.record(outcome(score=None), handed_in())
+        assert grade(toy, "test_double") == (None, None, True)
+        assert (None, None) == (result.score, result.exercises[0].score)
+        book.record(outcome(score=None), {})
+    assert grade(toy, "test_double") == grade(toy, "why") == (None, None, True)
+
+
+def test_recording_is_all_or_nothing(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Gradebook(toy) as book:
+        book.record(outcome(score=1.0), handed_in())
+        monkeypatch.setattr("autograder.gradebook.book.apply_late_penalty", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            book.record(outcome(score=3.0), handed_in(answer="Second."))
+        with pytest.raises(ZeroDivisionError):
+            book.record(outcome("s02"), handed_in())
+        monkeypatch.undo()
+        assert grade(toy, "test_double") == (1.0, None, False)
+        assert not book.is_recorded("s02")
+        book.record(outcome("s02"), handed_in())
+        assert book.is_recorded("s02")
+
+
+def test_a_locked_gradebook_is_said_in_words_and_can_be_used_again_later(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Gradebook(toy) as book:
+        book.record(outcome(score=1.0), handed_in())
+        book._book.db.connection().exec_driver_sql("PRAGMA busy_timeout = 10")
+        book._book.db.commit()
+        other = sqlite3.connect(toy.course / "gradebook.db", isolation_level=None)
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(CourseError, match=r"locked.*Another program is writing"):
+            book.record(outcome(score=3.0), handed_in())
+        other.execute("ROLLBACK")
+        other.close()
+        book.record(outcome(score=3.0), handed_in())
+    assert grade(toy, "test_double") == (3.0, None, False)
+
+
+def test_a_file_that_is_no_gradebook_is_said_in_words(toy: Assignment) -> None:
+    (toy.course / "gradebook.db").write_text("not a database, but long enough to be looked at as one" * 100)
+    with pytest.raises(CourseError, match=r"gradebook\.db cannot be used: .*not a database"):
+        Gradebook(toy).__enter__()
+
+
+def test_a_submission_counts_as_recorded_only_with_its_autograded_notebook(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn
+) -> None:
+    with Gradebook(toy) as book:
+        assert not book.is_recorded("s01")
+        book.record(outcome(), handed_in())
+        assert book.is_recorded("s01")
+        (toy.course / "autograded/s01/toy/toy.ipynb").unlink()
+        assert not book.is_recorded("s01")
+
+
+@pytest.mark.parametrize(
+    "student", ["-rf", "Zoë Ångström", "a b", "{student_id}", "%s", "*", "名前", "o'hara"]
+)
+def test_student_names_of_any_shape_are_recorded(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn, student: str
+) -> None:
+    with Gradebook(toy) as book:
+        book.record(outcome(student), handed_in())
+        assert book.is_recorded(student)
+    assert grade(toy, "test_double", student) == (3.0, None, False)
+    assert (toy.course / "autograded" / student / "toy" / "toy.ipynb").is_file()
+
+
+@pytest.mark.parametrize("student", ["", "..", "../x", "a\0b", "caf\udce9"])
+def test_names_that_no_folder_or_database_holds_are_refused(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn, student: str
+) -> None:
+    with Gradebook(toy) as book, pytest.raises(CourseError, match="A student cannot be called"):
+        book.record(outcome(student), handed_in())
+
+
+LATE = """
+c = get_config()
+from nbgrader.plugins import LateSubmissionPlugin
+
+class HalfAPointADay(LateSubmissionPlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return 0.5 * total_seconds_late / 86400
+
+c.AssignLatePenalties.plugin_class = HalfAPointADay
+"""
+
+
+def hand_in_late(toy: Assignment, tmp_path: Path, timestamp: str) -> Path:
+    """Make the assignment due on the first of May and hand in with this timestamp."""
+    (toy.course / "nbgrader_config.py").write_text(LATE)
+    with nbgrader(toy) as opened:
+        opened.update_or_create_assignment("toy", duedate="2026-05-01 12:00:00.000000 UTC")
+    submitted = tmp_path / "handed in"
+    submitted.mkdir()
+    (submitted / "timestamp.txt").write_text(timestamp)
+    return submitted
+
+
+def penalty(toy: Assignment) -> float | None:
+    with nbgrader(toy) as opened:
+        found: float | None = opened.find_submission_notebook("toy", "toy", "s01").late_submission_penalty
+        return found
+
+
+def test_a_late_submission_costs_what_the_courses_plugin_says(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn, tmp_path: Path
+) -> None:
+    submitted = hand_in_late(toy, tmp_path, "2026-05-03 12:00:00 UTC")
+    with Gradebook(toy) as book:
+        result = book.record(outcome(), handed_in(), submitted)
+        assert penalty(toy) == 1.0
+        assert result.notes == ("Handed in 2 days late: this costs 1 points, which are not taken off here.",)
+        assert result.score == 3.0
+        assert (toy.course / "autograded/s01/toy/timestamp.txt").is_file()
+        (submitted / "timestamp.txt").write_text("2026-05-01 11:00:00 UTC")
+        assert book.record(outcome(), handed_in(), submitted).notes == ()
+    assert penalty(toy) is None
+
+
+def test_a_late_penalty_takes_no_more_than_was_earned(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn, tmp_path: Path
+) -> None:
+    submitted = hand_in_late(toy, tmp_path, "2026-07-01 12:00:00 UTC")
+    with Gradebook(toy) as book:
+        book.record(outcome(score=1.25), handed_in(), submitted)
+    assert penalty(toy) == 1.25
+
+
+@pytest.mark.parametrize("timestamp", ["", "soon", "\xff", "99999999999999999999", "2026-13-45", "x" * 300])
+def test_a_timestamp_that_says_nothing_is_no_timestamp(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn, tmp_path: Path, timestamp: str
+) -> None:
+    (tmp_path / "timestamp.txt").write_bytes(timestamp.encode("latin-1"))
+    with Gradebook(toy) as book:
+        book.record(outcome(), handed_in(), tmp_path)
+    with nbgrader(toy) as opened:
+        assert opened.find_submission("toy", "s01").timestamp is None
