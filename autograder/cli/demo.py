@@ -58,13 +58,15 @@ def _stories(demo: "Demo") -> str:
 def _where_to_look(demo: "Demo", assignment: str) -> str:
     example = demo.students[3].id
     return f"""
-Where to look (the course is yours to play with: {demo.course}):
-  autograded/{example}/{assignment}/     a graded notebook, with a verdict below each exercise
-  gradebook.db                          nbgrader's gradebook, with everyone's points
+Where to look. The course is yours to play with:
+  {demo.course}
 
-Try there:
-  cd {demo.course}
-  autograder check submitted/{example}/{assignment}/{assignment}.ipynb     what every check says
-  autograder grade {assignment}                                    again: nothing has changed
-  nbgrader export                                            the grades as a table
-  jupyter lab                                                Formgrader, for the manual question"""
+  autograded/{example}/{assignment}/   a graded notebook, verdicts below each exercise
+  gradebook.db                  nbgrader's gradebook, with everyone's points
+
+Try there, with the kit's .venv/bin on your PATH:
+  autograder check submitted/{example}/{assignment}/{assignment}.ipynb
+                                what every check says of one notebook
+  autograder grade {assignment}    once more: what has not changed is not graded again
+  nbgrader export               the grades as a table
+  jupyter lab                   Formgrader, to grade the question by hand"""

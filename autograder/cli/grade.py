@@ -54,11 +54,11 @@ def summary(entries: Sequence["Entry"]) -> str:
     """What was done, and which scores changed since the last grading."""
     skipped = sum(entry.skipped for entry in entries)
     lines = [f"{len(entries) - skipped} graded, {skipped} unchanged since their last grading."]
-    for entry in entries:
-        if entry.before is not None and entry.before.score != entry.result.score:
-            lines.append(
-                f"{entry.result.student}: {_score(entry.before.score)} before, {_score(entry.result.score)} now"
-            )
+    lines += [
+        f"{entry.result.student}: {_score(entry.before.score)} before, {_score(entry.result.score)} now"
+        for entry in entries
+        if entry.before is not None and entry.before.score != entry.result.score
+    ]
     return "\n".join(lines)
 
 

@@ -49,7 +49,7 @@ def width() -> int:
 
 @contextlib.contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[int, int, str], None]]:
-    """A bar on a terminal's standard error; elsewhere nothing. Call it with done, total, and what was last."""
+    """A bar on a terminal's standard error, elsewhere nothing: call it with done, total, and the last."""
     if not sys.stderr.isatty():
         yield lambda done, total, last: None
         return

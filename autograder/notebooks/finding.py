@@ -1,7 +1,7 @@
 """Finds, in a submission's folder, the notebook that stands for each notebook of the source.
 
-The expected name at the top of the folder comes first. Where it is not there, or cannot be read, any other notebook
-that is no one else's is tried: the ones that define most of the exercises' functions first.
+The expected name at the top of the folder comes first. Where it is not there, or cannot be read, any other
+notebook that is no one else's is tried: the ones that define most of the exercises' functions first.
 """
 
 import os

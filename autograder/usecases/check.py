@@ -18,8 +18,8 @@ from autograder.usecases.submissions import Graded, grade_found
 def check_notebook(assignment: Assignment, path: Path, launch: Callable[[], Launcher]) -> Graded:
     """Grade the notebook at ``path`` as if it had been handed in.
 
-    Other files count as handed in with it only where it lies in ``submitted/<student>/<assignment>/``: any other
-    folder may hold anything.
+    Other files count as handed in with it only where it lies in ``submitted/<student>/<assignment>/``: any
+    other folder may hold anything.
 
     Raises:
         CourseError: there is no such file.
@@ -53,9 +53,7 @@ def assignment_of(course: Path, path: Path, name: str | None) -> str:
             return guess
     if len(names) == 1:
         return names[0]
-    raise CourseError(
-        f"Which assignment is {path.name}? Say so with --assignment: {', '.join(names) or 'none yet'}."
-    )
+    raise CourseError(f"Which assignment is {path.name}? Say so with --assignment: {', '.join(names)}.")
 
 
 def _only(assignment: Assignment, notebook: str) -> Assignment:

@@ -1,8 +1,8 @@
 """Examines one exercise of a notebook that has run: all its checks, in forks of the state at its test cell.
 
-Checks share one fork, in their order, except those that ask for a fork of their own. When a fork is lost (a crash, a
-time-out, a reply that is none), the next check gets a fresh one. No two forks see the same hidden input: every
-check has its own random numbers, and so has every further attempt at it.
+Checks share one fork, in their order, except those that ask for a fork of their own. When a fork is lost (a
+crash, a time-out, a reply that is none), the next check gets a fresh one. No two forks see the same hidden
+input: every check has its own random numbers, and so has every further attempt at it.
 """
 
 from collections.abc import Callable, Iterable

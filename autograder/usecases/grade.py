@@ -1,8 +1,8 @@
 """Grades a class: every ``submitted/<student>/<assignment>/`` into nbgrader's gradebook and ``autograded/``.
 
-A submission that was graded before is skipped as long as neither it nor anything that its grade depends on has
-changed: its record lies in ``.autograder/``. A record is written after the gradebook, so that whatever interrupts
-grading, the next run does again what was not finished.
+A submission that was graded before is skipped as long as neither it nor anything that its grade depends on
+has changed: its record lies in ``.autograder/``. A record is written after the gradebook, so that whatever
+interrupts grading, the next run does again what was not finished.
 """
 
 from collections.abc import Callable, Collection

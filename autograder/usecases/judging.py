@@ -1,8 +1,8 @@
 """Judges one notebook: runs it in a worker and examines its exercises there.
 
-The trusted half of grading. Checks, reference and random inputs live in this process; the student's code lives
-behind ``sandbox``, and only arrays and small JSON come from there. Nothing here knows how that code is kept away, nor
-what becomes of the result.
+The trusted half of grading. Checks, reference and random inputs live in this process; the student's code
+lives behind ``sandbox``, and only arrays and small JSON come from there. Nothing here knows how that code
+is kept away, nor what becomes of the result.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class Judge:
         if assignment.visible is not None:
             self._checks = with_visible_checks(assignment.checks, assignment.visible)
 
-    def __enter__(self) -> "Judge":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

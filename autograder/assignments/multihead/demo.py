@@ -1,4 +1,4 @@
-"""A simulated class for ``multihead``: people who got it right, and people who did not, each in a way of their own."""
+"""A simulated class for ``multihead``: some got it right, the others did not, each in a way of their own."""
 
 from autograder.checking.simulated import SimulatedStudent
 
@@ -88,8 +88,8 @@ def multihead_backward(cache, params, dy):
 """
 
 ANSWER = (
-    "With one key the softmax is 1 whatever the score is, so Q and K do not matter: the output is the value, and "
-    "their gradients are zero. A test needs several different tokens and a dy that is not constant."
+    "With one key the softmax is 1 whatever the score is, so Q and K do not matter: the output is the value, "
+    "and their gradients are zero. A test needs several different tokens and a dy that is not constant."
 )
 
 RIGHT = {
