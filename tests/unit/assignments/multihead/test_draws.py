@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+
+from autograder.assignments.multihead.hidden import draws
+
+SEEDS = range(50)
+
+
+def rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def test_no_two_axes_have_one_length() -> None:
+    for batch, seq, heads, d_head in draws.SIZES:
+        assert len({batch, seq, heads, d_head, heads * d_head}) == 5
+        assert 1 < min(batch, seq, heads, d_head)
+        assert batch * seq != heads * d_head
+
+
+def test_the_sizes_of_a_check_differ() -> None:
+    for seed in SEEDS:
+        assert len(set(draws.sizes(rng(seed), 3))) == 3
+
+
+@pytest.mark.parametrize("seq", [3, 4, 5, 7])
+def test_a_mask_is_neither_symmetric_nor_causal_and_leaves_choices(seq: int) -> None:
+    for seed in SEEDS:
+        mask = draws.mask(rng(seed), seq)
+        assert mask.shape == (seq, seq)
+        assert mask.dtype == np.bool_
+        assert np.all(mask.any(axis=0))
+        assert np.all(mask.any(axis=1))
+        assert not np.array_equal(mask, mask.T)
+        assert np.any(np.triu(mask, 1))
+        assert np.any(np.tril(mask, -1))
+        assert np.count_nonzero(mask.sum(axis=1) > 1) >= 2
+
+
+def test_there_is_no_such_mask_for_two_time_steps() -> None:
+    with pytest.raises(ValueError, match="2 time steps"):
+        draws.mask(rng(0), 2)
+
+
+@pytest.mark.parametrize("layout", ["F", "strided"])
+def test_another_layout_holds_the_same_numbers(layout: str) -> None:
+    array = rng(0).standard_normal((2, 3, 4))
+    arranged = draws.arranged(array, layout)
+    assert np.array_equal(arranged, array)
+    assert not arranged.flags.c_contiguous
+    assert arranged.flags.f_contiguous == (layout == "F")
+
+
+def test_large_scores_are_as_large_as_they_say() -> None:
+    for seed in SEEDS:
+        case = draws.large_scores_case(rng(seed), (2, 3, 4, 5))
+        q, k = (
+            (case.x @ case.params[name]).reshape(2, 3, 4, 5).transpose(0, 2, 1, 3) for name in ("wq", "wk")
+        )
+        scores = q @ k.swapaxes(-1, -2) / np.sqrt(5)
+        assert np.max(np.abs(scores)) == pytest.approx(1e4)
+        assert np.min(scores) < -1e3
+        assert np.max(scores) > 1e3
+
+
+def test_no_bad_count_divides_the_channels() -> None:
+    for size in draws.SIZES:
+        for _, heads in draws.bad_head_counts(size):
+            is_count = type(heads) is int and heads > 0
+            assert not (is_count and (size[2] * size[3]) % heads == 0)
+
+
+def test_integers_and_precisions_are_as_wanted() -> None:
+    integers = draws.integer_case(rng(0), (2, 3, 4, 5))
+    assert {integers.x.dtype.kind, *(matrix.dtype.kind for matrix in integers.params.values())} == {"i"}
+    single = draws.case(rng(0), (2, 3, 4, 5)).astype(np.float32)
+    assert {single.x.dtype, single.dy.dtype, *(one.dtype for one in single.params.values())} == {
+        np.dtype(np.float32)
+    }

@@ -1,0 +1,140 @@
+import importlib
+from typing import Any
+
+import pytest
+
+from autograder.checking.mistakes import Mistake, MistakeSet
+from autograder.model import Verdict
+
+#: Which checks each mistake fails; a question mark says that it depends on the numbers drawn.
+FAILED = {
+    "split_heads": {
+        "visible values dtypes extremes bad_heads": "direct_reshape no_swap",
+        "visible values dtypes bad_heads": "interleaved transposed_then_reshaped",
+        "visible values dtypes extremes": "heads_before_batch heads_in_batch features_before_time one_head "
+        "list_of_heads",
+        "bad_heads": "floored bool_passes converted asserted",
+        "dtypes": "numpy_integers_refused",
+        "bad_axes": "any_axes",
+        "untouched": "shape_set_in_place",
+        "values extremes": "made_float32",
+        "repeatable": "one_buffer",
+    },
+    "merge_heads": {
+        "visible values dtypes extremes": "no_transpose heads_before_batch averaged averaged_and_tiled "
+        "first_head joined_in_time channels_before_time heads_reversed",
+        "visible values dtypes": "interleaved",
+        "bad_axes": "any_axes",
+        "values dtypes extremes": "made_integer",
+    },
+    "multihead": {
+        "visible all_allowed masked dtypes ?large_scores extremes cache": "scale_d_model scale_heads "
+        "scale_seq",
+        "visible all_allowed masked dtypes ?large_scores cache": "no_scale scale_twice scale_multiplied",
+        "visible all_allowed masked dtypes large_scores extremes cache": "scale_after_softmax "
+        "softmax_over_queries mask_inverted always_causal values_not_projected keys_and_values_exchanged "
+        "weights_transposed one_head joined_by_reshape made_float32",
+        "large_scores": "no_maximum one_maximum",
+        "visible masked dtypes large_scores extremes cache": "mask_after_softmax mask_transposed "
+        "mask_ignored",
+        "visible masked dtypes ?large_scores extremes cache": "scores_times_mask",
+        "visible all_allowed masked dtypes ?large_scores ?extremes ?cache": "diagonal_hidden",
+        "visible all_allowed masked dtypes large_scores extremes": "no_output_projection residual_added",
+        "all_allowed masked dtypes large_scores extremes cache": "keys_by_wq queries_and_keys_exchanged "
+        "split_before_projection",
+        "dtypes": "like_x",
+        "visible all_allowed masked dtypes large_scores extremes cache repeatable": "y_alone",
+        "visible cache": "joined_is_y",
+        "untouched": "x_centred_in_place",
+        "?all_allowed ?masked ?dtypes ?large_scores ?extremes ?cache": "first_params_kept",
+        "repeatable": "one_cache",
+    },
+    "multihead_backward": {
+        "dx dwq dwk dwv dtypes large_scores extremes": "split_by_reshape merged_by_reshape",
+        "visible dx dwq dwk dtypes ?large_scores": "scale_left_out",
+        "visible dx dwk dtypes ?large_scores": "scale_on_queries_only",
+        "dx dwq dwk dtypes ?large_scores extremes": "scale_d_model",
+        "visible dx dwq dwk dtypes ?large_scores extremes": "softmax_diagonal_only weights_are_constants",
+        "visible dx dwq dwk dtypes large_scores extremes": "softmax_sum_missing softmax_left_out "
+        "softmax_sum_over_queries",
+        "visible dx dwk dtypes ?large_scores extremes": "scores_not_transposed",
+        "visible dx dwv dtypes large_scores extremes": "weights_not_transposed",
+        "visible dwq dwk dwv dwo dtypes large_scores extremes": "averaged_over_batch averaged_over_tokens "
+        "first_sequence_only matrices_transposed",
+        "visible dx dtypes ?large_scores extremes": "routes_overwritten query_route_missing "
+        "key_route_missing query_route_twice",
+        "visible dx dtypes large_scores extremes": "value_route_missing routes_averaged",
+        "visible dwo dtypes large_scores extremes": "dwo_from_x",
+        "dwo dtypes large_scores extremes": "dwo_from_unmerged_heads",
+        "visible dx dwq dwk dwv dtypes large_scores extremes": "wo_not_transposed wo_left_out",
+        "dx dtypes large_scores extremes": "projections_not_transposed",
+        "visible dwq dwk dtypes ?large_scores extremes": "dwq_and_dwk_exchanged",
+        "visible dx dwq dwk dwv dwo dtypes large_scores extremes cost": "dy_ignored made_float32",
+        "dx dwq dwk dwv dwo dtypes large_scores extremes cost": "dy_averaged_in_time dy_reversed_in_time",
+        "dtypes": "like_params",
+        "visible dwq dwk dwv dwo dtypes large_scores extremes cost": "keys_renamed",
+        "untouched repeatable": "cache_used_up weights_overwritten",
+        "untouched": "dy_changed",
+        "visible ?dwq ?dwk ?dwv ?dwo ?dtypes ?large_scores ?extremes repeatable": "accumulated",
+    },
+}
+#: Too slow to be run through all checks.
+SLOW = {("multihead_backward", "numerical")}
+SEEDS = range(3)
+
+
+def of(exercise: str) -> MistakeSet:
+    module: Any = importlib.import_module(f"autograder.assignments.multihead.mistakes.{exercise}")
+    assert isinstance(module.mistakes, MistakeSet)
+    return module.mistakes
+
+
+ALL = [mistake for exercise in FAILED for mistake in of(exercise)]
+EXPECTED = {
+    (exercise, name): checks.split()
+    for exercise, table in FAILED.items()
+    for checks, names in table.items()
+    for name in names.split()
+}
+
+
+def test_the_table_has_each_mistake_once() -> None:
+    assert {(one.exercise, one.id) for one in ALL} == EXPECTED.keys() | SLOW
+    assert len(ALL) == len(EXPECTED) + len(SLOW)
+    assert len(ALL) >= 80
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [one for one in ALL if (one.exercise, one.id) not in SLOW],
+    ids=lambda one: f"{one.exercise}-{one.id}",
+)
+def test_a_mistake_loses_points_where_it_should_and_nowhere_else(grading: Any, mistake: Mistake) -> None:
+    names = EXPECTED[mistake.exercise, mistake.id]
+    must = {name for name in names if not name.startswith("?")}
+    may = {name.removeprefix("?") for name in names}
+    for seed in SEEDS:
+        result = grading.exercise(mistake.exercise, mistake.namespace(grading.reference), seed)
+        lost = grading.lost(result)
+        assert lost
+        assert must <= lost <= may
+        assert result.score is not None
+        assert result.score < result.max_score
+
+
+def test_derivatives_by_small_steps_are_right_but_fail_by_their_cost(grading: Any) -> None:
+    namespace = of("multihead_backward")["numerical"].namespace(grading.reference)
+    values = grading.exercise("multihead_backward", namespace, only=["dx", "dwq", "dwo"])
+    assert grading.lost(values) == set()
+    cost = grading.exercise("multihead_backward", namespace, only=["dx", "cost"], call_seconds=0.5)
+    assert [check.verdict for check in cost.checks] == [Verdict.PASSED, Verdict.TIMED_OUT]
+    assert "far too long" in cost.checks[1].message
+    assert "forward pass for every single parameter" in str(cost.checks[1].hint)
+
+
+def test_beliefs_and_hints_are_sentences_and_no_belief_is_told_twice() -> None:
+    for mistake in ALL:
+        assert mistake.belief.endswith(".")
+        assert mistake.hint.endswith((".", "?"))
+        assert mistake.seen == "courses" or "#" in mistake.seen
+    assert len({(mistake.exercise, mistake.belief) for mistake in ALL}) == len(ALL)
