@@ -17,9 +17,7 @@ DEFAULT = "multihead"
 
 def add_parser(verbs: Verbs) -> None:
     """Describe the verb."""
-    parser = verbs.add_parser(
-        "demo", help="grade a simulated class in a scratch folder, and show where to look"
-    )
+    parser = verbs.add_parser("demo", help="grade a simulated class in a scratch folder")
     parser.add_argument(
         "assignment", metavar="ASSIGNMENT", nargs="?", default=DEFAULT, help=f"default: {DEFAULT}"
     )

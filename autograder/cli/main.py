@@ -21,8 +21,8 @@ from autograder.errors import AutograderError, CourseError, JudgeError, did_you_
 VERBS = (release, grade, check, demo)
 
 EXIT_CODES = """\
-exit codes: 0 done; 1 done, with a negative answer; 2 wrong use, or the course needs mending;
-3 no sandbox; 4 a fault of the kit's."""
+exit codes: 0 done; 1 done, with a negative answer; 2 wrong use, or a course to
+mend; 3 no sandbox; 4 a fault of the kit's."""
 
 TRACEBACK = "--traceback"
 
