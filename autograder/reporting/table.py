@@ -51,8 +51,9 @@ def class_table(assignment: str, results: Sequence[SubmissionResult], *, width: 
     room = width - sum(_width([*title.split("\n"), *values]) + 2 for title, values in columns)
     if room < MIN_STUDENT_WIDTH:
         columns = columns[-1:]
-    title = f"{plain(assignment)}: {len(results)} submissions"
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    count = f"{len(results)} submission{'' if len(results) == 1 else 's'}"
+    head = Text(f"{plain(assignment)}: {count}", "bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("student", overflow="fold")
     for heading, _ in columns:
         table.add_column(heading, justify="right", no_wrap=True)
@@ -60,7 +61,7 @@ def class_table(assignment: str, results: Sequence[SubmissionResult], *, width: 
         table.add_row(Text(plain(result.student)), *(values[row] for _, values in columns))
     odd = [result for result in results if result.status is not Status.GRADED or result.notes]
     remarks = [Group(Text(plain(one.student), style="bold"), *_remarks(one)) for one in odd]
-    return Group(table, Text("Worth a look:"), *remarks) if remarks else table
+    return Group(head, table, *([Text("Worth a look:"), *remarks] if remarks else []))
 
 
 def plain(text: str) -> str:
