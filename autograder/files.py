@@ -104,3 +104,16 @@ def megabytes(size_bytes: int) -> str:
     '100 MB'
     """
     return f"{size_bytes / 2**20:.3g} MB"
+
+
+def did_you_mean_path(path: Path) -> str:
+    """A sentence, with a space before it, that names what exists and comes nearest to a path; else nothing."""
+    missing = path
+    while not missing.parent.exists():
+        missing = missing.parent
+    try:
+        names = os.listdir(missing.parent)
+    except OSError:  # it may not be read, or is no folder: there is nothing to suggest
+        return ""
+    nearest = difflib.get_close_matches(missing.name, names, n=1)
+    return f" Did you mean {missing.parent / nearest[0]}?" if nearest else ""

@@ -19,6 +19,7 @@ from autograder.assignments.limits import read_limits
 from autograder.assignments.loading import load_checks, load_module
 from autograder.checking.framework import CheckSet
 from autograder.errors import CourseError, did_you_mean
+from autograder.files import did_you_mean_path
 from autograder.model import Limits
 from autograder.notebooks.source import Exercise, Question, SourceNotebook, read_source_folder
 
@@ -77,7 +78,7 @@ def find_course(path: Path | None = None) -> Path:
     if path is not None:
         course = path.expanduser().resolve()
         if not course.is_dir():
-            raise CourseError(f"There is no course folder {course}.")
+            raise CourseError(f"There is no course folder {course}.{did_you_mean_path(course)}")
         if not (course / "source").is_dir():
             raise CourseError(f"{course} is no course: it has no folder 'source'.")
         return course

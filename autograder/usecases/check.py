@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.assignments.catalog import Assignment, assignment_names
-from autograder.errors import CourseError, did_you_mean
+from autograder.errors import CourseError
+from autograder.files import did_you_mean_path
 from autograder.model import ExerciseResult, SubmissionResult
 from autograder.notebooks.finding import Found
 from autograder.notebooks.reading import read_notebook_file
@@ -27,8 +28,7 @@ def check_notebook(assignment: Assignment, path: Path, launch: Callable[[], Laun
         SandboxError: student code cannot be run on this machine.
     """
     if not path.is_file():
-        near = did_you_mean(path.name, [one.name for one in path.parent.glob("*.ipynb")])
-        raise CourseError(f"There is no notebook {path}.{near}")
+        raise CourseError(f"There is no notebook {path}.{did_you_mean_path(path)}")
     source = next((one for one in assignment.notebooks if one.name == path.stem), assignment.notebooks[0])
     found = {source.name: Found(path, read_notebook_file(path))}
     submitted = path.resolve().parent

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.files import place_new_file, plain_files, read_plain_file, write_atomically
+from autograder.files import did_you_mean_path, place_new_file, plain_files, read_plain_file, write_atomically
 
 
 def test_a_plain_file_is_read(tmp_path: Path) -> None:
@@ -104,3 +104,12 @@ def test_listing_ends_at_its_limits_and_does_not_descend_for_ever(tmp_path: Path
     assert [Path("a"), Path("b"), Path("c")] == list(plain_files(tmp_path))
     assert [Path("a"), Path("b")] == list(plain_files(tmp_path, max_files=2))
     assert [Path("a")] == list(plain_files(tmp_path, max_bytes=3))
+
+
+def test_a_path_that_is_misspelt_anywhere_is_told_what_exists(tmp_path: Path) -> None:
+    (tmp_path / "submitted" / "ada").mkdir(parents=True)
+    (tmp_path / "submitted" / "bob").write_bytes(b"")
+    assert f" Did you mean {tmp_path}/submitted?" == did_you_mean_path(tmp_path / "submited/ada/x.ipynb")
+    assert f" Did you mean {tmp_path}/submitted/ada?" == did_you_mean_path(tmp_path / "submitted/adda")
+    assert "" == did_you_mean_path(tmp_path / "submitted/zoe")
+    assert "" == did_you_mean_path(tmp_path / "submitted/bob/x.ipynb")
