@@ -4,6 +4,7 @@ Reading never follows a link, never waits for a FIFO and never takes more than w
 to a neighbour file first and then takes its place in one step: readers see the old file or the new one.
 """
 
+import difflib
 import errno
 import os
 import secrets
@@ -107,12 +108,12 @@ def megabytes(size_bytes: int) -> str:
 
 
 def did_you_mean_path(path: Path) -> str:
-    """A sentence, with a space before it, that names what exists and comes nearest to a path; else nothing."""
+    """A sentence, with a space before it, that names the nearest path that exists; else nothing."""
     missing = path
     while not missing.parent.exists():
         missing = missing.parent
     try:
-        names = os.listdir(missing.parent)
+        names = [one.name for one in missing.parent.iterdir()]
     except OSError:  # it may not be read, or is no folder: there is nothing to suggest
         return ""
     nearest = difflib.get_close_matches(missing.name, names, n=1)
