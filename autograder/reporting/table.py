@@ -61,7 +61,10 @@ def class_table(assignment: str, results: Sequence[SubmissionResult], *, width: 
         table.add_row(Text(plain(result.student)), *(values[row] for _, values in columns))
     odd = [result for result in results if result.status is not Status.GRADED or result.notes]
     remarks = [Group(Text(plain(one.student), style="bold"), *_remarks(one)) for one in odd]
-    return Group(head, table, *([Text("Worth a look:"), *remarks] if remarks else []))
+    parts: list[RenderableType] = [head, table]
+    if remarks:
+        parts += [Text("Worth a look:"), *remarks]
+    return Group(*parts)
 
 
 def plain(text: str) -> str:
