@@ -373,8 +373,10 @@ def _describe(value: Any) -> str:
 def _origin(got: Array, place: tuple[int, ...]) -> str:
     """Where the first wrong number of the addresses was taken from."""
     number = float(got[place])
+    if not 0 <= number < 200:  # NaN is not either
+        return ""
     batch, seq, channel = int(number) // 100, int(number) // 10 % 10, int(number) % 10
-    if number != 100 * batch + 10 * seq + channel or batch > 1 or seq > 3 or channel > 5:
+    if number != 100 * batch + 10 * seq + channel or seq > 3 or channel > 5:
         return ""
     return f"What came is channel {channel} of token {seq} in sequence {batch}."
 
