@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.framework import Check, CheckFailure, CheckSet, Kind
-from autograder.checking.student import Student, function
+from autograder.checking.student import Remote, Student, function
 from autograder.errors import CourseError
 
 NAME = "visible"
@@ -47,9 +47,39 @@ def visible_check(module: ModuleType, exercise: str, weight: float) -> Check:
 
     def run(student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
         try:
-            target(*(function(student, name) for name in names))
+            target(*(_looking_ahead(function(student, name)) for name in names))
         except failed as failure:
             raise CheckFailure(str(failure)) from None
 
     run.__doc__ = inspect.getdoc(target) or f"The visible checks of {exercise}."
     return Check(NAME, exercise, Kind.VISIBLE, weight, run)
+
+
+class _Dict:
+    """A dict of the student's, copied whole at the first look: one exchange instead of one an item."""
+
+    kind = "dict"
+
+    def __init__(self, remote: Remote):
+        self.remote = remote
+        self._items: dict[str | int, Any] | None = None
+
+    def __getitem__(self, key: str | int) -> Any:
+        if self._items is None:
+            whole = self.remote.fetch()
+            self._items = whole if isinstance(whole, dict) else {}
+        return self._items[key]
+
+
+def _looking_ahead(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A student's function whose results, where they are dicts, are read as ``_Dict``."""
+
+    def ahead(*args: Any) -> Any:
+        value = call(*(one.remote if isinstance(one, _Dict) else one for one in args))
+        return tuple(map(_ahead, value)) if isinstance(value, tuple) else _ahead(value)
+
+    return ahead
+
+
+def _ahead(value: Any) -> Any:
+    return _Dict(value) if isinstance(value, Remote) and value.kind == "dict" else value

@@ -20,6 +20,17 @@ def check_double(half, double):
     if double(half(6)) != 6:
         raise CheckFailed("6 expected")
 
+def check_pair(pair, sum_of):
+    """A pair adds up."""
+    name, found = pair(1, 2)
+    if (found["a"], found["b"]) != (1, 2) or sum_of(found) != 3:
+        raise CheckFailed("1 and 2 expected")
+    try:
+        found["c"]
+    except KeyError:
+        return
+    raise CheckFailed("no c expected")
+
 def check_half(half):
     {}["a fault of ours"]
 '''
@@ -58,6 +69,12 @@ def test_a_function_that_fails_is_named(module: ModuleType) -> None:
     outcome = run(module, "double", double=lambda x: 2 * x)
     assert outcome.verdict is Verdict.MISSING
     assert outcome.message == "double could not be tried: The notebook defines no function called half."
+
+
+def test_a_dict_is_read_whole_and_handed_on_as_it_is(module: ModuleType) -> None:
+    box = {"a": 1, "b": 2}
+    outcome = run(module, "pair", pair=lambda a, b: ("x", box), sum_of=lambda it: 3 if it is box else 0)
+    assert outcome.verdict is Verdict.PASSED
 
 
 def test_any_other_exception_of_theirs_is_our_fault(module: ModuleType) -> None:
