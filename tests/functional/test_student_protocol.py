@@ -1,0 +1,169 @@
+"""A check cannot tell a student in this process from one behind a socket: the answers are the same."""
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.checking.local import LocalStudent
+from autograder.checking.student import Remote, Student, StudentFailure, StudentMissing, StudentRaised
+from autograder.model import Limits
+from autograder.sandbox.examination import Budget
+from autograder.sandbox.launcher import PlainLauncher
+from autograder.sandbox.session import CellStep, ExamineStep, Worker
+
+pytestmark = pytest.mark.functional
+
+SOURCE = textwrap.dedent(
+    """
+    import collections
+    import numpy as np
+
+    array = np.arange(24.0).reshape(2, 3, 4)
+    box = {"a": array, "b": [1, (2, {"c": None})], "f": len, 3: "three"}
+
+    class Mine(KeyError):
+        pass
+
+    class Cache:
+        def __getitem__(self, key):
+            return {"x": array}[key]
+
+    def give(name):
+        return eval(name)
+
+    def refuse(name):
+        raise eval(name)
+
+    def spoil(x, p):
+        x[...] = 7
+        p["w"][0] = 9
+        p["new"] = [1]
+
+    def same(other):
+        return other is box
+
+    def layout(x):
+        return x.flags.c_contiguous, x.flags.f_contiguous, x.flags.writeable, str(x.dtype)
+
+    def sort(x):
+        return type(x).__name__
+    """
+).lstrip()
+ANSWERS = """
+None; True; 3; -2**70; 2.5; float("inf"); float("nan"); "text"; "a\\nb"; "x" * 2000; b"x"; 1j; ();
+(1, (2, array)); [1]; {}; box; collections.OrderedDict(a=1); collections.namedtuple("P", "a")(1);
+tuple(range(101)); len; Cache; Cache(); np.int64(3); np.float32(1.5); np.bool_(True); np.float16(1);
+np.str_("a"); np.array(3); np.zeros((0, 2)); array; array.T; array[:, ::2]; array[..., ::-1];
+array.astype(">f8"); array.astype("f2"); array.astype("g"); array.astype("O"); array.astype("c16");
+array.astype("S3"); array.astype("?"); np.array("2020", "M8[Y]"); np.zeros(2, [("a", "i4")]);
+np.ma.masked_array(array); array.view(np.recarray); np.broadcast_to(array, (5, 2, 3, 4));
+np.zeros((1,) * 20)
+"""
+EXCEPTIONS = (
+    "ValueError('x'); Mine(); NotImplementedError; np.linalg.LinAlgError(); np.exceptions.AxisError(3); "
+)
+EXCEPTIONS += "SystemExit(3); ZeroDivisionError; UnicodeError; 3"
+
+
+@pytest.fixture(scope="module")
+def students() -> Iterator[tuple[Student, Student]]:
+    namespace: dict[str, object] = {}
+    exec(SOURCE, namespace)
+    launcher = PlainLauncher()
+    limits = Limits()
+    worker = Worker(launcher, limits)
+    folder = launcher.folder / "run"
+    folder.mkdir()
+    run = worker.run(folder, [CellStep(0, SOURCE), ExamineStep("all")], {0: SOURCE.count("\n") + 1})
+    examination = run.examine("all", Budget(limits))
+    yield LocalStudent(namespace), examination
+    examination.close()
+    run.close()
+    worker.close()
+    launcher.close()
+
+
+def plain(value: Any, depth: int = 3) -> Any:
+    """Everything that a check could find out about a value."""
+    if isinstance(value, np.ndarray):
+        flags = value.flags.c_contiguous, value.flags.f_contiguous
+        return "array", value.dtype.str, value.shape, flags, value.tobytes()
+    if isinstance(value, Remote):
+        items = [_item(value, key, depth) for key in ("a", "x", 0, 3)] if depth else []
+        return (
+            "remote",
+            value.kind,
+            items,
+            plain(value.fetch(), 0) if value.kind in ("dict", "list") else None,
+        )
+    if isinstance(value, tuple | list):
+        return type(value).__name__, [plain(one, depth) for one in value]
+    if isinstance(value, dict):
+        return [(key, plain(one, depth)) for key, one in value.items()]
+    return type(value).__name__, repr(value)
+
+
+def _item(value: Remote, key: str | int, depth: int) -> Any:
+    try:
+        return plain(value[key], depth - 1)
+    except KeyError as error:
+        return error.args
+
+
+def ending(student: Student, *args: Any) -> Any:
+    try:
+        return plain(student.call(*args).value)
+    except StudentRaised as failure:
+        return failure.exception, failure.line
+    except StudentFailure as failure:
+        return type(failure)
+
+
+@pytest.mark.parametrize("name", [one.strip() for one in ANSWERS.split(";")])
+def test_an_answer_looks_the_same(students: tuple[Student, Student], name: str) -> None:
+    local, remote = (ending(student, "give", name) for student in students)
+    assert local == remote
+
+
+@pytest.mark.parametrize("name", [one.strip() for one in EXCEPTIONS.split(";")])
+def test_an_exception_looks_the_same(students: tuple[Student, Student], name: str) -> None:
+    local, remote = (ending(student, "refuse", name) for student in students)
+    assert local == remote
+    assert local[0] in ("ValueError", "KeyError", "NotImplementedError", "SystemExit", "ZeroDivisionError",
+                        "UnicodeError", "TypeError")  # fmt: skip
+
+
+def test_what_is_no_function_ends_the_same_way(students: tuple[Student, Student]) -> None:
+    for name in ("nothing", "array", "box"):
+        local, remote = (ending(student, name) for student in students)
+        assert local == remote
+    assert ending(students[0], "nothing") is StudentMissing
+
+
+def test_arguments_arrive_the_same(students: tuple[Student, Student]) -> None:
+    array = np.arange(6).reshape(2, 3)
+    arguments = [array, array.T, array[:, ::2], array.astype("f4"), array[:0]]
+    for argument in arguments:
+        local, remote = (ending(student, "layout", argument) for student in students)
+        assert local == remote
+    for argument in (np.int64(3), 3, True, None, "a", 2.0, (1,), [1], {"a": 1}, np.float32(1), array):
+        local, remote = (ending(student, "sort", argument) for student in students)
+        assert local == remote
+
+
+def test_arguments_that_were_sent_and_answers_can_be_read_again(students: tuple[Student, Student]) -> None:
+    seen = []
+    for student in students:
+        x, params = student.send(np.zeros(2)), student.send({"w": np.zeros(2)})
+        student.call("spoil", x, params)
+        answer = student.call("give", "array")
+        before = plain(answer.value)
+        student.call("spoil", student.call("give", "box").value["a"], {"w": np.zeros(2)})
+        seen.append(
+            [plain(x.reread()), plain(params.reread()), before, plain(answer.value), plain(answer.reread())]
+        )
+        assert student.call("same", student.call("give", "box").value).value is True
+    assert seen[0] == seen[1]
