@@ -168,8 +168,8 @@ def _copy(value: Any, allowance: _Allowance, depth: int = 0) -> Any:
     if type(value) is np.ndarray and value.dtype.name in PLAIN_DTYPES:
         allowance.take(value.nbytes)
         return _copy_array(value)
-    if type(value) is tuple and len(value) <= TUPLE_LIMIT:
-        return tuple(_copy(one, allowance, depth) for one in value)
+    if issubclass(type(value), tuple) and tuple.__len__(value) <= TUPLE_LIMIT:
+        return tuple(_copy(one, allowance, depth) for one in tuple.__iter__(value))
     if depth > 0 and isinstance(value, dict):
         items = ((key, one) for key, one in dict.items(value) if type(key) in (int, str))
         return {key: _copy(one, allowance, depth - 1) for key, one in items}

@@ -119,7 +119,8 @@ class Answer(Protocol):
         """The answer as it was when the call returned.
 
         None, a bool, int, float or str, a NumPy scalar or exact ndarray of one of ``PLAIN_DTYPES``, or a
-        tuple of such; anything else, a subclass of these too, is a ``Remote``.
+        tuple of such, as which a named tuple comes, too; anything else, a subclass of the others, is a
+        ``Remote``.
         """
 
     def reread(self) -> Any:

@@ -31,6 +31,15 @@ SOURCE = textwrap.dedent(
         def __getitem__(self, key):
             return {"x": array}[key]
 
+    class Sly(tuple):
+        def __iter__(self):
+            return iter("no")
+
+        def __len__(self):
+            return 1000
+
+    Pair = collections.namedtuple("Pair", "y cache")
+
     def give(name):
         return eval(name)
 
@@ -55,7 +64,8 @@ SOURCE = textwrap.dedent(
 ANSWERS = """
 None; True; 3; -2**70; 2.5; float("inf"); float("nan"); "text"; "a\\nb"; "x" * 2000; b"x"; 1j; ();
 (1, (2, array)); [1]; {}; box; collections.OrderedDict(a=1); collections.namedtuple("P", "a")(1);
-tuple(range(101)); len; Cache; Cache(); np.int64(3); np.float32(1.5); np.bool_(True); np.float16(1);
+tuple(range(101)); Pair(array, box); Sly((array, box)); Sly(range(101));
+len; Cache; Cache(); np.int64(3); np.float32(1.5); np.bool_(True); np.float16(1);
 np.str_("a"); np.array(3); np.zeros((0, 2)); array; array.T; array[:, ::2]; array[..., ::-1];
 array.astype(">f8"); array.astype("f2"); array.astype("g"); array.astype("O"); array.astype("c16");
 array.astype("S3"); array.astype("?"); np.array("2020", "M8[Y]"); np.zeros(2, [("a", "i4")]);
@@ -126,6 +136,17 @@ def ending(student: Student, *args: Any) -> Any:
 def test_an_answer_looks_the_same(students: tuple[Student, Student], name: str) -> None:
     local, remote = (ending(student, "give", name) for student in students)
     assert local == remote
+
+
+@pytest.mark.parametrize("name", ["Pair(array, box)", "Sly((array, box))"])
+def test_a_named_tuple_is_a_tuple(students: tuple[Student, Student], name: str) -> None:
+    for student in students:
+        value = student.call("give", name).value
+        assert type(value) is tuple
+        y, cache = value
+        assert (2, 3, 4) == y.shape
+        assert isinstance(cache, Remote)
+        assert np.array_equal(y, cache["a"])
 
 
 @pytest.mark.parametrize("name", [one.strip() for one in EXCEPTIONS.split(";")])

@@ -16,8 +16,8 @@ Requests (``do``) and what they bring back as ``{"ok": value}``::
     fetch      object             with dicts and lists copied whole       -> the object
 
 or else ``{"raised": name, "cell": index, "line": line}``, ``{"missing": name}``, ``{"memory": true}``.
-Results: a plain array is copied and kept under a handle; a tuple is copied item by item; dicts, lists and
-everything else stay here as ``remote``.
+Results: a plain array is copied and kept under a handle; a tuple, a named one too, is copied item by
+item; dicts, lists and everything else stay here as ``remote``.
 """
 
 import os
@@ -32,6 +32,8 @@ from .links import receive, receive_with_sockets
 
 #: How many levels of dicts and lists ``fetch`` copies; what lies deeper stays remote.
 FETCH_DEPTH = 8
+#: Longer tuples stay remote.
+TUPLE_LIMIT = 100
 
 
 def hold(
@@ -144,13 +146,14 @@ class Examinee:
                 return encoder.array(value)
             except TypeError:
                 return ["remote", "object_array" if value.dtype.hasobject else "dtype", self._keep(value)]
-        if type(value) is tuple and len(value) <= 100:
-            return ["tuple", [self._encode(item, encoder, depth) for item in value], self._keep(value)]
+        if issubclass(type(value), tuple) and tuple.__len__(value) <= TUPLE_LIMIT:
+            items = [self._encode(item, encoder, depth) for item in tuple.__iter__(value)]
+            return ["tuple", items, self._keep(value)]
         if depth > 0 and isinstance(value, dict):
-            items = [
+            pairs = [
                 [key, self._encode(item, encoder, depth - 1)] for key, item in value.items() if _is_key(key)
             ]
-            return ["dict", items, self._keep(value)]
+            return ["dict", pairs, self._keep(value)]
         if depth > 0 and type(value) is list:
             return ["list", [self._encode(item, encoder, depth - 1) for item in value], self._keep(value)]
         return ["remote", _kind(value), self._keep(value)]
