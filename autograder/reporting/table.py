@@ -8,35 +8,38 @@ from collections.abc import Iterator, Sequence
 
 from rich import box
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from autograder.model import CheckResult, ExerciseResult, Status, SubmissionResult, Verdict
+from autograder.model import CheckResult, Status, SubmissionResult, Verdict
 
-_STYLES = {Verdict.PASSED: "green", Verdict.JUDGE_ERROR: "yellow"}
 #: Names longer than the room that is left are folded; with less room than this, exercises are left out.
 MIN_STUDENT_WIDTH = 10
-_MARKS = {Verdict.PASSED: "✓", Verdict.JUDGE_ERROR: "?"}
+MAX_NAME_WIDTH = 28
+
+_MARKS = {Verdict.PASSED: ("✓", "green"), Verdict.JUDGE_ERROR: ("?", "yellow")}
+_WRONG = ("✗", "red")
 
 
 def submission_table(assignment: str, result: SubmissionResult) -> RenderableType:
-    """One result in full: each exercise with its checks, what was wrong, and hints."""
-    table = Table(box=box.SIMPLE_HEAD, show_header=False, pad_edge=False, expand=False)
-    table.add_column(no_wrap=True)
+    """One result in full: a line for each check that passed, and all that is known of the others."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(max_width=MAX_NAME_WIDTH, no_wrap=True, overflow="ellipsis")
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
+    judged = any(exercise.checks for exercise in result.exercises)
     for exercise in result.exercises:
-        table.add_row("", _points(exercise.score, exercise.max_score), _heading(exercise))
+        waits = judged and exercise.score is None and not exercise.checks
+        points = Text(_points(exercise.score, exercise.max_score), "bold")
+        table.add_row(Text(plain(exercise.name), "bold"), points, "waits for a person" if waits else "")
+        told: set[str] = set()
         for check in exercise.checks:
-            style = _STYLES.get(check.verdict, "red")
-            mark = Text(_MARKS.get(check.verdict, "✗"), style=style)
-            table.add_row(mark, _points(check.points, check.max_points), _explanation(check))
-        table.add_section()
-    score = "no score" if result.score is None else _number(result.score)
-    head = Text(
-        f"{plain(assignment)}, {plain(result.student)}: {score} of {_number(result.max_score)}", "bold"
-    )
-    return Group(head, *_remarks(result), table)
+            table.add_row(*_check_row(check, told))
+        table.add_row()
+    table.add_row(Text("total", "bold"), Text(_points(result.score, result.max_score), "bold"), "")
+    head = Text(f"{plain(assignment)}, {plain(result.student)}: {_total(result)}", "bold")
+    return Group(head, *_remarks(result), "", table)
 
 
 def class_table(assignment: str, results: Sequence[SubmissionResult], *, width: int) -> RenderableType:
@@ -72,36 +75,54 @@ def plain(text: str) -> str:
     return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
 
 
-def _remarks(result: SubmissionResult) -> Iterator[Text]:
-    """The reason of a result and its notes, a line each."""
-    if result.status is Status.JUDGE_ERROR:
-        yield Text("  needs attention: the grading program failed, not the student", style="yellow")
-    if result.reason is not None:
-        yield Text(f"  {result.status}: {plain(result.reason)}", style="yellow")
+def _remarks(result: SubmissionResult) -> Iterator[RenderableType]:
+    """The reason of a result and its notes, below its name."""
+    if result.status is not Status.GRADED:
+        kind = "needs attention" if result.status is Status.JUDGE_ERROR else str(result.status)
+        yield Padding(Text(f"{kind}: {plain(result.reason or '')}", "yellow"), (0, 0, 0, 2), expand=False)
+    notes = Table.grid()
     for note in result.notes:
-        yield Text(f"  - {plain(note)}")
+        notes.add_row("  - ", Text(plain(note), overflow="fold"))
+    if result.notes:
+        yield notes
 
 
-def _heading(exercise: ExerciseResult) -> Text:
-    waits = exercise.score is None and not exercise.checks
-    return Text(plain(exercise.name) + (" (waits for a person)" if waits else ""), style="bold")
+def _check_row(check: CheckResult, told: set[str]) -> tuple[Text, Text, Text]:
+    """A check's name, points and explanation; one that passed with all its points stays on one line.
+
+    A hint that ``told`` has already is not given again; new ones are added to it.
+    """
+    mark, colour = _MARKS.get(check.verdict, _WRONG)
+    passed = check.verdict is Verdict.PASSED
+    name = Text.assemble("  ", (mark, colour), " ", (plain(check.name), "dim" if passed else colour))
+    points = Text(_points(check.points, check.max_points), "dim" if passed else "")
+    if passed and check.points == check.max_points:
+        return name, points, Text(plain(check.message), "dim", no_wrap=True, overflow="ellipsis")
+    return name, points, _explanation(check, told, "dim" if passed else "")
 
 
-def _explanation(check: CheckResult) -> Text:
+def _explanation(check: CheckResult, told: set[str], style: str) -> Text:
     """A check's message, the mistake behind it, and its hints."""
     lines = [check.message]
     hints = [check.hint] if check.hint else []
     if check.diagnosis is not None:
         lines.append(check.diagnosis.message)
         hints.insert(0, check.diagnosis.hint)
-    text = Text("\n".join(plain(line) for line in lines))
+    text = Text("\n".join(plain(line) for line in lines), style)
     for hint in hints:
-        text.append(f"\nHint: {plain(hint)}", style="italic")
+        if hint not in told:
+            told.add(hint)
+            text.append(f"\nHint: {plain(hint)}", style="italic")
     return text
 
 
 def _points(score: float | None, max_score: float) -> str:
     return f"{'–' if score is None else _number(score)} / {_number(max_score)}"
+
+
+def _total(result: SubmissionResult) -> str:
+    score = "no score" if result.score is None else _number(result.score)
+    return f"{score} of {_number(result.max_score)}"
 
 
 def _column(results: Sequence[SubmissionResult], name: str) -> tuple[str, list[str]]:

@@ -9,9 +9,12 @@ POINTS = {"split_heads": 3.0, "merge_heads": 2.0, "multihead": 6.0, "multihead_b
 LONG = "The values are wrong for a mask that is not causal, in the second head of the third token and later."
 
 
+BRIEF = "The right values are in every head, at every position, whatever the sizes of the axes may be."
+
+
 def exercise(name: str, points: float, score: float | None) -> ExerciseResult:
     checks = (
-        CheckResult("values", Verdict.PASSED, points / 2, points / 2, "The right values."),
+        CheckResult("values", Verdict.PASSED, points / 2, points / 2, BRIEF),
         CheckResult(
             "mask",
             Verdict.FAILED,
@@ -45,16 +48,64 @@ def test_one_result_shows_points_messages_diagnoses_and_hints_at_80_columns() ->
     text = " ".join(" ".join(lines).split())
     assert lines[0] == "multihead, s01: 10 of 22"
     for part in (
-        "1.5 / 3 split_heads",
-        LONG,
-        "Wrong scale.",
-        "Hint: See d.",
-        "Hint: Count.",
-        "– / 2 one_key",
+        "split_heads 1.5 / 3 ",
+        f"✗ mask 0 / 1.5 {LONG} Wrong scale. Hint: See d. Hint: Count.",
+        "one_key – / 2 waits for a person",
+        "total 10 / 22",
     ):
         assert part in text
     assert "42" not in text
     assert max(map(len, lines)) <= 80
+
+
+def test_a_check_that_passed_is_one_line_with_the_beginning_of_its_sentence() -> None:
+    lines = shown(submission_table("multihead", result()))
+    passed = [line for line in lines if "✓ values" in line]
+    assert len(POINTS) == len(passed)
+    assert all(line.endswith("…") and "The right values" in line for line in passed)
+    assert "whatever the sizes" not in " ".join(lines)
+
+
+def test_a_check_that_passed_without_its_points_says_why() -> None:
+    held_back = CheckResult("untouched", Verdict.PASSED, 0.0, 1.0, f"{BRIEF} It earns nothing yet.")
+    one = SubmissionResult(
+        "s01", 0.0, 1.0, Status.GRADED, exercises=(ExerciseResult("f", 0.0, 1.0, (held_back,)),)
+    )
+    assert f"✓ untouched 0 / 1 {BRIEF} It earns nothing yet." in " ".join(
+        " ".join(shown(submission_table("toy", one))).split()
+    )
+
+
+def test_a_hint_is_given_once_an_exercise() -> None:
+    checks = [CheckResult(name, Verdict.FAILED, 0.0, 1.0, f"{name} is wrong.", "Look.") for name in "abc"]
+    rows = tuple(ExerciseResult(name, 0.0, 3.0, tuple(checks)) for name in "fg")
+    one = SubmissionResult("s01", 0.0, 6.0, Status.GRADED, exercises=rows)
+    text = "\n".join(shown(submission_table("toy", one)))
+    assert (2, 2) == (text.count("Hint: Look."), text.count("c is wrong."))
+
+
+def test_a_submission_that_was_never_judged_waits_for_nobody() -> None:
+    rows = (ExerciseResult("f", None, 1.0), ExerciseResult("why", None, 2.0))
+    one = SubmissionResult("s01", None, 3.0, Status.JUDGE_ERROR, "The worker was lost.", exercises=rows)
+    lines = shown(submission_table("toy", one))
+    assert ["toy, s01: no score of 3", "  needs attention: The worker was lost."] == lines[:2]
+    assert "waits" not in "".join(lines)
+
+
+def test_a_long_note_is_indented_as_a_whole() -> None:
+    lines = shown(class_table("multihead", [result(notes=("word " * 30,))], width=80))
+    below = lines[lines.index("Worth a look:") + 2 :]
+    assert ["  - word", "    word"] == [line[:8] for line in below[:2]]
+
+
+def test_a_check_with_a_name_that_is_far_too_long_does_not_break_the_table() -> None:
+    check = CheckResult("x" * 70, Verdict.FAILED, 0.0, 1.0, "It is wrong.")
+    one = SubmissionResult(
+        "s01", 0.0, 1.0, Status.GRADED, exercises=(ExerciseResult("f", 0.0, 1.0, (check,)),)
+    )
+    (line,) = (line for line in shown(submission_table("toy", one)) if "✗" in line)
+    assert line.split()[-6:] == ["0", "/", "1", "It", "is", "wrong."]
+    assert len(line) <= 80
 
 
 def test_a_class_has_a_line_for_every_student_with_the_points_of_each_exercise() -> None:
@@ -81,8 +132,7 @@ def test_what_needs_a_persons_eyes_stands_below_the_table() -> None:
         "s02",
         "  malformed: An empty file.",
         "s03",
-        "  needs attention: the grading program failed, not the student",
-        "  judge_error: The worker was lost.",
+        "  needs attention: The worker was lost.",
         "s04",
         "  - A cell was copied.",
     ]
