@@ -12,8 +12,10 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-#: Folders below folders: what lies deeper is nobody's work.
+#: Folders below folders, and bytes of a path in a submission: what lies deeper is nobody's work, and a longer
+#: path could be too long for the system once it stands in another folder.
 MAX_DEPTH = 50
+MAX_PATH_BYTES = 1000
 
 
 def read_plain_file(path: Path, *, max_bytes: int) -> bytes:
@@ -41,6 +43,7 @@ def read_plain_file(path: Path, *, max_bytes: int) -> bytes:
 def plain_files(folder: Path, *, max_files: int = 1000, max_bytes: int = 64 * 2**20) -> Iterator[Path]:
     """The regular files below a folder, relative to it, in a fixed order; links are never followed.
 
+    What is ``too_deep`` is passed over.
     Ends early once ``max_files`` files or ``max_bytes`` bytes are reached. Raises OSError where a folder
     cannot be listed.
     """
@@ -49,6 +52,7 @@ def plain_files(folder: Path, *, max_files: int = 1000, max_bytes: int = 64 * 2*
         below = waiting.pop()
         with os.scandir(folder / below) as entries:
             found = sorted(entries, key=lambda entry: entry.name)
+        found = [entry for entry in found if not too_deep(below / entry.name)]
         for entry in found:
             if entry.is_file(follow_symlinks=False):
                 max_files -= 1
@@ -57,7 +61,12 @@ def plain_files(folder: Path, *, max_files: int = 1000, max_bytes: int = 64 * 2*
                     return
                 yield below / entry.name
         folders = [below / entry.name for entry in found if entry.is_dir(follow_symlinks=False)]
-        waiting.extend(reversed([path for path in folders if len(path.parts) < MAX_DEPTH]))
+        waiting.extend(reversed(folders))
+
+
+def too_deep(path: Path) -> bool:
+    """Whether a path, relative to the submission's folder, is deeper or longer than anybody's work."""
+    return len(path.parts) > MAX_DEPTH or len(os.fsencode(path)) > MAX_PATH_BYTES
 
 
 def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
@@ -96,6 +105,11 @@ def place_new_file(made: Path, path: Path) -> None:
     except OSError:
         # No hard links on this file system: a rename is as whole, and only a race would overwrite.
         made.rename(path)
+
+
+def readable(path: Path) -> str:
+    """A path in words: bytes that are no UTF-8, which no report could hold, show as U+FFFD."""
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def megabytes(size_bytes: int) -> str:

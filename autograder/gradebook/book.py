@@ -33,6 +33,13 @@ from autograder.notebooks.source import Question
 _UNUSABLE = re.compile("[/\0\ud800-\udfff]")
 
 
+def why_unusable(student: str) -> str | None:
+    """Why the gradebook cannot hold a student of this name, and what to do; None where it can."""
+    if student in {"", ".", ".."} or _UNUSABLE.search(student):
+        return f"A student cannot be called {student!r}: rename the folder in submitted/."
+    return None
+
+
 class Gradebook:
     """The gradebook of one assignment's course; use it as a context manager.
 
@@ -154,8 +161,8 @@ class Gradebook:
 
     def _submission(self, student: str) -> Any:
         """The student's submission with a row for every notebook, grade and comment; made where missing."""
-        if student in {"", ".", ".."} or _UNUSABLE.search(student):
-            raise CourseError(f"A student cannot be called {student!r}: rename the folder in submitted/.")
+        if reason := why_unusable(student):
+            raise CourseError(reason)
         session = self._book.db
         assignment = self._book.find_assignment(self._assignment.name)
         submission = self._find_submission(student)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.errors import SubmissionError
+from autograder.files import readable
 from autograder.notebooks.definitions import defined_names
 from autograder.notebooks.reading import Notebook, read_notebook_file
 from autograder.notebooks.source import SourceNotebook
@@ -62,15 +63,16 @@ def _find(folder: Path, source: SourceNotebook, own: Iterable[Path], others: Ite
             reasons.append(str(error))
             continue
         where = path.relative_to(folder)
-        moved = () if where == Path(expected) else (f"{expected} was found in the folder {where.parent}.",)
-        return Found(path, notebook, moved)
+        moved = f"{expected} was found in the folder {readable(where.parent)}."
+        return Found(path, notebook, () if where == Path(expected) else (moved,))
     ranked = sorted(_candidates(source, others), key=lambda one: -one[0])
     if not ranked:
         missing = f"No notebook was handed in. Hand in {expected}, under exactly this name."
         return Lost(reasons[0] if reasons else missing)
     _, path, notebook = ranked[0]
     why = "could not be read" if reasons else "was not handed in"
-    note = f"{expected} {why}: {path.relative_to(folder)} was graded instead. Keep the name that was given."
+    other = readable(path.relative_to(folder))
+    note = f"{expected} {why}: {other} was graded instead. Keep the name that was given."
     return Found(path, notebook, (note,))
 
 

@@ -25,13 +25,18 @@ Json = dict[str, Any]
 
 
 def results_to_json(assignment: str, results: Iterable[SubmissionResult]) -> str:
-    """All results of one assignment as JSON text; raises JudgeError where a number is not finite."""
+    """All results of one assignment as JSON text that UTF-8 can hold.
+
+    Bytes of a folder's name that are no text stand in it as escapes of lone surrogates. Raises JudgeError
+    where a number is not finite.
+    """
     content = {
         "format_version": FORMAT_VERSION,
         "assignment": assignment,
         "submissions": [submission_to_data(result) for result in results],
     }
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def results_from_json(text: str) -> tuple[str, tuple[SubmissionResult, ...]]:

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from autograder.assignments.catalog import Assignment
 from autograder.assignments.private import course_secret, grading_lock
-from autograder.errors import CourseError, did_you_mean
-from autograder.gradebook.book import Gradebook
+from autograder.errors import CourseError, SandboxError, did_you_mean
+from autograder.gradebook.book import Gradebook, why_unusable
 from autograder.gradebook.configuration import CourseConfiguration
 from autograder.model import Status, SubmissionResult
 from autograder.reporting.records import Record, Records, submission_fingerprint
 from autograder.sandbox.launcher import Launcher
 from autograder.usecases.judging import Judge
-from autograder.usecases.submissions import grade_folder
+from autograder.usecases.submissions import grade_folder, our_fault, without_score
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ def grade_class(
     Raises:
         CourseError: there is nothing to grade, the gradebook cannot be written, another grader is at work.
         SandboxError: student code cannot be run on this machine.
+        KeyboardInterrupt: somebody pressed Ctrl-C; the message says how far it came.
     """
     folders = submissions(assignment, students)
     entries: list[Entry] = []
@@ -81,9 +82,13 @@ def grade_class(
         records = Records(assignment.course, assignment.name)
         with Gradebook(assignment) as book, Judge(assignment, secret, launch) as judge:
             grader = _Grader(assignment, judge, book, records)
-            for student, folder in folders.items():
-                entries.append(grader.grade(student, folder, force=force))
-                progress(len(entries), len(folders), entries[-1])
+            try:
+                for student, folder in folders.items():
+                    entries.append(grader.grade(student, folder, force=force))
+                    progress(len(entries), len(folders), entries[-1])
+            except KeyboardInterrupt as interrupt:
+                done = f"{len(entries)} of {len(folders)} submissions are graded and recorded"
+                raise KeyboardInterrupt(f"{done}; the next run goes on from there") from interrupt
     return entries
 
 
@@ -97,7 +102,18 @@ class _Grader:
         self._records = records
 
     def grade(self, student: str, folder: Path, *, force: bool) -> Entry:
-        """Grade it, or say what its unchanged record says."""
+        """Grade it, or say what its unchanged record says; what goes wrong with it alone is in the entry."""
+        if reason := why_unusable(student):
+            return Entry(without_score(self._assignment, student, Status.JUDGE_ERROR, reason))
+        try:
+            return self._grade(student, folder, force=force)
+        except (CourseError, SandboxError):
+            raise
+        except Exception as error:  # noqa: BLE001 (the others' grades must not depend on this one)
+            fault = our_fault(self._assignment, student, error)
+            return Entry(fault.result, trace=fault.trace)
+
+    def _grade(self, student: str, folder: Path, *, force: bool) -> Entry:
         fingerprint = submission_fingerprint(folder)
         record = self._records.read(student)
         before = self._book.complete(record.result) if record is not None else None

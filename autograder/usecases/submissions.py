@@ -7,7 +7,7 @@ What the student has to mend makes the result ``malformed``, with the reason; wh
 import math
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograder.assignments.catalog import Assignment
@@ -24,7 +24,7 @@ from autograder.usecases.judging import Judge
 
 @dataclass(frozen=True)
 class Graded:
-    """A result, the notebooks that ran, by name, and for a fault of ours where it came from."""
+    """A result, the notebooks that could be read, by name, and for a fault of ours where it came from."""
 
     result: SubmissionResult
     executed: Mapping[str, ExecutedNotebook] = field(default_factory=dict)
@@ -47,19 +47,26 @@ def grade_found(
     """Grade the notebooks that were found; ``folder`` holds the files that were handed in with them."""
     lost = {name: one.reason for name, one in found.items() if isinstance(one, Lost)}
     if len(lost) == len(found):
-        return Graded(
-            _without_score(assignment, student, Status.MALFORMED, " ".join(sorted(set(lost.values()))))
-        )
+        reasons = " ".join(sorted(set(lost.values())))
+        return Graded(without_score(assignment, student, Status.MALFORMED, reasons))
     try:
         return _grade(assignment, judge, student, found, folder)
     except (CourseError, SandboxError):
         raise
     except Exception as error:  # noqa: BLE001 (one submission must not end the batch; it is named, loudly)
-        words = str(error) if isinstance(error, AutograderError) else f"{type(error).__name__}: {error}"
-        reason = f"The grading program failed: {words}"
-        return Graded(
-            _without_score(assignment, student, Status.JUDGE_ERROR, reason), trace=traceback.format_exc()
-        )
+        read = {name: ExecutedNotebook(one.notebook) for name, one in found.items() if isinstance(one, Found)}
+        return replace(our_fault(assignment, student, error), executed=read)
+
+
+def our_fault(assignment: Assignment, student: str, error: Exception) -> Graded:
+    """What becomes of a submission that we failed on; ``error`` is being handled.
+
+    Students read the reason: it has the words of our own errors alone, the trace has the rest.
+    """
+    words = str(error) if isinstance(error, AutograderError) else f"{type(error).__name__}."
+    reason = f"The grading program failed: {words}".encode("utf-8", "replace").decode("utf-8")
+    result = without_score(assignment, student, Status.JUDGE_ERROR, reason)
+    return Graded(result, trace=traceback.format_exc())
 
 
 def _grade(
@@ -102,7 +109,8 @@ def _missing(assignment: Assignment, source: SourceNotebook) -> list[ExerciseRes
     return results
 
 
-def _without_score(assignment: Assignment, student: str, status: Status, reason: str) -> SubmissionResult:
+def without_score(assignment: Assignment, student: str, status: Status, reason: str) -> SubmissionResult:
+    """The result of a submission that was not judged: nothing earned if malformed, else no score at all."""
     score = 0.0 if status is Status.MALFORMED else None
     exercises = tuple(ExerciseResult(one.name, score, one.max_points) for one in assignment.exercises)
     return SubmissionResult(student, score, assignment.max_score, status, reason, exercises=exercises)

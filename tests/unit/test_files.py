@@ -4,7 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from autograder.files import did_you_mean_path, place_new_file, plain_files, read_plain_file, write_atomically
+from autograder.files import (
+    did_you_mean_path,
+    place_new_file,
+    plain_files,
+    read_plain_file,
+    readable,
+    write_atomically,
+)
 
 
 def test_a_plain_file_is_read(tmp_path: Path) -> None:
@@ -104,6 +111,19 @@ def test_listing_ends_at_its_limits_and_does_not_descend_for_ever(tmp_path: Path
     assert [Path("a"), Path("b"), Path("c")] == list(plain_files(tmp_path))
     assert [Path("a"), Path("b")] == list(plain_files(tmp_path, max_files=2))
     assert [Path("a")] == list(plain_files(tmp_path, max_bytes=3))
+
+
+def test_a_path_that_would_be_too_long_elsewhere_is_passed_over(tmp_path: Path) -> None:
+    deep = tmp_path
+    for letter in "abcdef":
+        deep /= letter * 200
+        deep.mkdir()
+        (deep / "z").write_bytes(b"")
+    assert [2, 3, 4, 5] == sorted(len(path.parts) for path in plain_files(tmp_path))
+
+
+def test_a_path_is_readable_whatever_its_bytes() -> None:
+    assert "caf\ufffd/z" == readable(Path("caf\udce9/z"))
 
 
 def test_a_path_that_is_misspelt_anywhere_is_told_what_exists(tmp_path: Path) -> None:

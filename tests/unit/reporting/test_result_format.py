@@ -139,6 +139,13 @@ def test_a_score_that_is_no_number_is_never_written(score: float) -> None:
         results_to_json("toy", [replace(RESULT, score=score)])
 
 
+def test_a_folders_name_that_is_no_text_is_written_in_utf8_and_read_back() -> None:
+    result = replace(RESULT, student="caf\udce9", exercises=())
+    text = results_to_json("toy", [result])
+    assert r'"student": "caf\udce9"' in text.encode("utf-8").decode("utf-8")
+    assert ("toy", (result,)) == results_from_json(text)
+
+
 @settings(derandomize=True, deadline=None)
 @given(st.text(), st.floats(allow_nan=False, allow_infinity=False))
 def test_whatever_is_written_is_read_back(text: str, score: float) -> None:
