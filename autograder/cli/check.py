@@ -23,7 +23,7 @@ def add_parser(verbs: Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check; returns the exit code: 1 if a check fails, 4 for a fault of ours."""
+    """Check; returns the exit code: 1 if a check fails or nothing can be read, 4 for a fault of ours."""
     from autograder.assignments.catalog import find_course, load_assignment
     from autograder.reporting.table import submission_table
     from autograder.sandbox.launcher import PlainLauncher
@@ -32,8 +32,8 @@ def run(args: argparse.Namespace) -> int:
     course = find_course(args.course)
     assignment = load_assignment(course, assignment_of(course, args.notebook, args.assignment))
     graded = check_notebook(assignment, args.notebook, PlainLauncher)
-    write_json(args.json, assignment.name, [graded.result])
     show(submission_table(assignment.name, graded.result), args.json)
+    write_json(args.json, assignment.name, [graded.result])
     if graded.result.status is Status.JUDGE_ERROR:
         sys.stderr.write(f"autograder: {graded.result.reason}\n{graded.trace or ''}")
         return JudgeError.exit_code
@@ -42,4 +42,4 @@ def run(args: argparse.Namespace) -> int:
 
 def _all_passed(result: SubmissionResult) -> bool:
     checks = [check for exercise in result.exercises for check in exercise.checks]
-    return all(check.verdict is Verdict.PASSED for check in checks)
+    return result.status is Status.GRADED and all(check.verdict is Verdict.PASSED for check in checks)

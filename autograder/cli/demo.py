@@ -1,7 +1,6 @@
 """``autograder demo``: a simulated class, graded before your eyes."""
 
 import argparse
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,17 +32,16 @@ def run(args: argparse.Namespace) -> int:
     from autograder.sandbox.launcher import PlainLauncher
     from autograder.usecases.demo import run_demo
 
-    course = args.into.resolve() if args.into else Path(tempfile.mkdtemp(prefix="autograder-demo-"))
     with progress_bar("grading the class") as advance:
         demo = run_demo(
             args.assignment,
-            course,
+            args.into.resolve() if args.into else None,
             PlainLauncher,
             lambda done, total, entry: advance(done, total, entry.result.student),
         )
-    show(_stories(demo), None)
-    show(class_table(args.assignment, [entry.result for entry in demo.entries], width=width()), None)
-    show(_where_to_look(demo, args.assignment), None)
+    show(_stories(demo))
+    show(class_table(args.assignment, [entry.result for entry in demo.entries], width=width()))
+    show(_where_to_look(demo, args.assignment))
     return report_faults(demo.entries)
 
 
@@ -54,17 +52,24 @@ def _stories(demo: "Demo") -> str:
 
 
 def _where_to_look(demo: "Demo", assignment: str) -> str:
-    example = demo.students[3].id
+    results = [entry.result for entry in demo.entries]
+    example = next(
+        (one for one in results if one.score and one.score < one.max_score / 2), results[0]
+    ).student
+    graded = f"autograded/{example}/{assignment}/"
     return f"""
 Where to look. The course is yours to play with:
   {demo.course}
 
-  autograded/{example}/{assignment}/   a graded notebook, verdicts below each exercise
-  gradebook.db                  nbgrader's gradebook, with everyone's points
+  {graded:<30}  graded notebook, verdicts below each exercise
+  {"gradebook.db":<30}  nbgrader's gradebook, with everyone's points
 
 Try there, with the kit's .venv/bin on your PATH:
   autograder check submitted/{example}/{assignment}/{assignment}.ipynb
-                                what every check says of one notebook
-  autograder grade {assignment}    once more: what has not changed is not graded again
-  nbgrader export               the grades as a table
-  jupyter lab                   Formgrader, to grade the question by hand"""
+      what every check says of one notebook
+  autograder grade {assignment}
+      once more: what has not changed is not graded again
+  nbgrader export
+      the grades as a table
+  jupyter lab
+      Formgrader, to grade the question by hand"""

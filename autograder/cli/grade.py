@@ -44,18 +44,23 @@ def run(args: argparse.Namespace) -> int:
             progress=lambda done, total, entry: advance(done, total, entry.result.student),
         )
     results = [entry.result for entry in entries]
-    write_json(args.json, assignment.name, results)
     show(class_table(assignment.name, results, width=width()), args.json)
     show(summary(entries), args.json)
+    write_json(args.json, assignment.name, results)
     return report_faults(entries)
 
 
 def summary(entries: Sequence["Entry"]) -> str:
     """What was done, and which scores changed since the last grading."""
+    from autograder.reporting.table import plain
+
     skipped = sum(entry.skipped for entry in entries)
-    lines = [f"{len(entries) - skipped} graded, {skipped} unchanged since their last grading."]
+    failed = sum(entry.result.status is Status.JUDGE_ERROR for entry in entries)
+    done = f"{len(entries) - skipped - failed} graded, {skipped} unchanged since their last grading"
+    lines = [f"{done}, {failed} without a score." if failed else f"{done}."]
     lines += [
-        f"{entry.result.student}: {_score(entry.before.score)} before, {_score(entry.result.score)} now"
+        f"{plain(entry.result.student)}: {_score(entry.before.score)} before, "
+        f"{_score(entry.result.score)} now"
         for entry in entries
         if entry.before is not None and entry.before.score != entry.result.score
     ]
@@ -68,9 +73,12 @@ def _score(score: float | None) -> str:
 
 def report_faults(entries: Sequence["Entry"]) -> int:
     """Name every submission that has no score by a fault of ours; returns the exit code."""
+    from autograder.reporting.table import plain
+
     faults = [entry for entry in entries if entry.result.status is Status.JUDGE_ERROR]
     for entry in faults:
-        sys.stderr.write(f"autograder: {entry.result.student} has no score: {entry.result.reason}\n")
+        name, reason = plain(entry.result.student), plain(entry.result.reason or "")
+        sys.stderr.write(f"autograder: {name} has no score: {reason}\n")
         if entry.trace is not None:
             sys.stderr.write(entry.trace)
     return JudgeError.exit_code if faults else 0

@@ -48,8 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except AutograderError as error:
         _complain(str(error), error if with_traceback else None)
         return error.exit_code
-    except KeyboardInterrupt:
-        _complain("interrupted")
+    except KeyboardInterrupt as interrupt:
+        _complain(": ".join(["interrupted", *map(str, interrupt.args)]))
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output, such as `head`, has gone; without this, Python complains at its exit.

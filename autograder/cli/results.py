@@ -1,6 +1,7 @@
 """Showing results: tables for people, JSON for programs, progress while it takes long."""
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -17,27 +18,42 @@ STDOUT = "-"
 
 
 def write_json(target: str | None, assignment: str, results: Sequence[SubmissionResult]) -> None:
-    """Write results as ``docs/result_format.md`` has them, to a file or, for ``-``, to standard output."""
+    """Write results as ``docs/result_format.md`` has them, to a file or, for ``-``, to standard output.
+
+    A file appears whole; a device or a pipe is written to as it is. Raises CourseError where that fails.
+    """
     from autograder.reporting.result_format import results_to_json
 
     if target is None:
         return
-    text = results_to_json(assignment, results)
+    data = results_to_json(assignment, results).encode()
     if target == STDOUT:
-        sys.stdout.write(text)
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
         return
+    path = Path(target)
     try:
-        write_atomically(Path(target), text.encode())
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+        else:
+            write_atomically(path.resolve(), data, mode=0o666 & ~_umask())
     except OSError as error:
         raise CourseError(f"The results cannot be written to {target}: {error.strerror}.") from error
 
 
-def show(what: "RenderableType", json_target: str | None) -> None:
-    """Print a table, unless standard output carries JSON."""
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def show(what: "RenderableType", json_target: str | None = None) -> None:
+    """Print a table or plain lines of text, unless standard output carries JSON."""
     from rich.console import Console
 
     if json_target != STDOUT:
-        Console().print(what)
+        # Lines of text are left whole, for a terminal to break: a path is copied, a command is typed.
+        Console().print(what, markup=False, highlight=False, soft_wrap=isinstance(what, str))
 
 
 def width() -> int:
@@ -49,13 +65,17 @@ def width() -> int:
 
 @contextlib.contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[int, int, str], None]]:
-    """A bar on a terminal's standard error, elsewhere nothing: call it with done, total, and the last."""
+    """A bar on a terminal's standard error: call it with done, total, and the last.
+
+    Elsewhere nothing is printed: for a program, text on standard error means that something went wrong.
+    """
     if not sys.stderr.isatty():
         yield lambda done, total, last: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-    from rich.text import Text
+
+    from autograder.reporting.table import plain
 
     columns = (
         TextColumn("{task.description}"),
@@ -66,4 +86,4 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int, str], None]]:
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=None, last="")
-        yield lambda done, total, last: bar.update(task, completed=done, total=total, last=Text(last).plain)
+        yield lambda done, total, last: bar.update(task, completed=done, total=total, last=plain(last))

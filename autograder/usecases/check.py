@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.assignments.catalog import Assignment, assignment_names
-from autograder.errors import CourseError
+from autograder.errors import CourseError, SubmissionError
 from autograder.files import did_you_mean_path
 from autograder.model import ExerciseResult, SubmissionResult
-from autograder.notebooks.finding import Found
+from autograder.notebooks.finding import Found, Lost
 from autograder.notebooks.reading import read_notebook_file
 from autograder.sandbox.launcher import Launcher
 from autograder.usecases.judging import Judge
@@ -22,15 +22,16 @@ def check_notebook(assignment: Assignment, path: Path, launch: Callable[[], Laun
     Other files count as handed in with it only where it lies in ``submitted/<student>/<assignment>/``: any
     other folder may hold anything.
 
+    What is no notebook that can be read brings a result all the same, ``malformed`` with the reason.
+
     Raises:
         CourseError: there is no such file.
-        SubmissionError: it is no notebook that can be read.
         SandboxError: student code cannot be run on this machine.
     """
     if not path.is_file():
         raise CourseError(f"There is no notebook {path}.{did_you_mean_path(path)}")
     source = next((one for one in assignment.notebooks if one.name == path.stem), assignment.notebooks[0])
-    found = {source.name: Found(path, read_notebook_file(path))}
+    found = {source.name: _read(path)}
     submitted = path.resolve().parent
     folder = submitted if submitted.parent.parent == assignment.course / "submitted" else None
     student = submitted.parent.name if folder is not None else path.stem
@@ -54,6 +55,13 @@ def assignment_of(course: Path, path: Path, name: str | None) -> str:
     if len(names) == 1:
         return names[0]
     raise CourseError(f"Which assignment is {path.name}? Say so with --assignment: {', '.join(names)}.")
+
+
+def _read(path: Path) -> Found | Lost:
+    try:
+        return Found(path, read_notebook_file(path))
+    except SubmissionError as error:
+        return Lost(str(error))
 
 
 def _only(assignment: Assignment, notebook: str) -> Assignment:

@@ -6,6 +6,7 @@ submission for each student of the assignment's ``demo.py``.
 
 import json
 import shutil
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -14,7 +15,7 @@ from typing import Any
 
 from autograder.assignments.catalog import KIT, Assignment, load_assignment
 from autograder.checking.simulated import SimulatedStudent
-from autograder.errors import CourseError
+from autograder.errors import CourseError, did_you_mean
 from autograder.sandbox.launcher import Launcher
 from autograder.usecases.grade import Entry, Progress, grade_class
 
@@ -31,12 +32,15 @@ class Demo:
     entries: Sequence[Entry]
 
 
-def run_demo(name: str, course: Path, launch: Callable[[], Launcher], progress: Progress) -> Demo:
+def run_demo(name: str, course: Path | None, launch: Callable[[], Launcher], progress: Progress) -> Demo:
     """Build the course in ``course``, an empty or new folder, hand in for everyone, and grade.
 
-    Raises CourseError where the folder is not empty, or the assignment has no simulated class.
+    By default the folder is a temporary one, which stays. Raises CourseError where it is not empty, or
+    the assignment has no simulated class.
     """
     students = simulated_class(name)
+    if course is None:
+        course = Path(tempfile.mkdtemp(prefix="autograder-demo-"))
     build_course(course)
     assignment = load_assignment(course, name)
     released = json.loads((KIT.parent / "assignments" / name / f"{name}.ipynb").read_text(encoding="utf-8"))
@@ -46,18 +50,23 @@ def run_demo(name: str, course: Path, launch: Callable[[], Launcher], progress: 
 
 
 def simulated_class(name: str) -> Sequence[SimulatedStudent]:
-    """The students of an assignment's ``demo.py``."""
-    if not (KIT / "assignments" / name / "demo.py").is_file():
-        raise CourseError(f"There is no demonstration of {name!r}.")
+    """The students of an assignment's ``demo.py``; raises CourseError where it has none."""
+    names = [path.parent.name for path in (KIT / "assignments").glob("*/demo.py")]
+    if name not in names:
+        raise CourseError(f"There is no demonstration of {name!r}.{did_you_mean(name, names)}")
     students: Sequence[SimulatedStudent] = import_module(f"autograder.assignments.{name}.demo").students
     return students
 
 
 def build_course(course: Path) -> None:
-    """Copy what makes a course; raises CourseError where the folder holds anything."""
-    if course.exists() and any(course.iterdir()):
+    """Copy what makes a course; raises CourseError where the folder holds anything or cannot be made."""
+    try:
+        course.mkdir(parents=True, exist_ok=True)
+        empty = not any(course.iterdir())
+    except OSError as error:
+        raise CourseError(f"The folder {course} cannot be made: {error.strerror}.") from error
+    if not empty:
         raise CourseError(f"{course} is not empty. Name a new folder for the demonstration.")
-    course.mkdir(parents=True, exist_ok=True)
     for part in COPIED:
         original = KIT.parent / part
         if original.is_dir():
