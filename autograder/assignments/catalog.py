@@ -36,11 +36,13 @@ class Assignment:
 
     ``fingerprint`` changes whenever something changes on which a grade depends: source folder, reference,
     hidden checks, the judging code, limits, Python, NumPy. ``visible`` is None without visible checks.
+    ``hidden_dir`` holds ``checks.py`` and, beside it, ``mistakes`` and ``variants``.
     """
 
     name: str
     course: Path
     source_dir: Path
+    hidden_dir: Path
     notebooks: tuple[SourceNotebook, ...]
     reference: ModuleType
     checks: CheckSet
@@ -112,6 +114,7 @@ def load_assignment(course: Path, name: str) -> Assignment:
         name=name,
         course=course,
         source_dir=source_dir,
+        hidden_dir=checks_dir,
         notebooks=notebooks,
         reference=reference,
         checks=checks,

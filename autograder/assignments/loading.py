@@ -40,25 +40,43 @@ def load_module(path: Path, *, helpers: Path) -> ModuleType:
 
 
 def load_checks(folder: Path, *, helpers: Path) -> ModuleType:
-    """Run ``checks.py`` of an assignment's folder, which may import its neighbours relatively.
+    """Run ``checks.py`` of an assignment's folder anew, which may import its neighbours relatively.
 
     The kit's own folders keep their real names; a folder of a course becomes a package with a private
     name. Raises CourseError where the module does not run.
     """
-    path = folder / "checks.py"
-    if folder.parent.samefile(Path(assignments.__path__[0])):
+    if not _is_kits_own(folder):
+        package = _private_name(folder)
+        with _import_lock:
+            for name in [name for name in sys.modules if name == package or name.startswith(f"{package}.")]:
+                del sys.modules[name]
+    return load_neighbour(folder, "checks", helpers=helpers)
+
+
+def load_neighbour(folder: Path, module: str, *, helpers: Path) -> ModuleType:
+    """A module beside ``checks.py``, such as ``mistakes.double``, as ``load_checks`` loads that one.
+
+    Raises CourseError where there is none, or it does not run.
+    """
+    path = folder / f"{module.replace('.', '/')}.py"
+    if not path.is_file():
+        raise CourseError(f"{path} is missing.")
+    if _is_kits_own(folder):
         with _helpers_on_path(helpers), _faults_of(path):
-            return importlib.import_module(f"{assignments.__name__}.{folder.name}.checks")
+            return importlib.import_module(f"{assignments.__name__}.{folder.name}.{module}")
     package = _private_name(folder)
     with _import_lock:
-        for name in [name for name in sys.modules if name == package or name.startswith(f"{package}.")]:
-            del sys.modules[name]
-        spec = ModuleSpec(package, None, is_package=True)
-        spec.submodule_search_locations = [str(folder)]
-        sys.modules[package] = importlib.util.module_from_spec(spec)
+        if package not in sys.modules:
+            spec = ModuleSpec(package, None, is_package=True)
+            spec.submodule_search_locations = [str(folder)]
+            sys.modules[package] = importlib.util.module_from_spec(spec)
         importlib.invalidate_caches()
         with _helpers_on_path(helpers), _faults_of(path):
-            return importlib.import_module(f"{package}.checks")
+            return importlib.import_module(f"{package}.{module}")
+
+
+def _is_kits_own(folder: Path) -> bool:
+    return folder.parent.samefile(Path(assignments.__path__[0]))
 
 
 def _private_name(folder: Path) -> str:
