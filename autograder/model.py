@@ -3,7 +3,8 @@
 Plain frozen values: no behaviour, no file formats (``reporting`` writes them down).
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -73,6 +74,39 @@ class SubmissionResult:
     reason: str | None = None
     notes: tuple[str, ...] = ()
     exercises: tuple[ExerciseResult, ...] = ()
+
+
+@dataclass(frozen=True)
+class RecordedGrade:
+    """What the gradebook holds for one graded cell: our score, a person's in its place, extra credit.
+
+    ``waits`` says that a person has still to look at it.
+    """
+
+    max_score: float
+    auto_score: float | None = None
+    manual_score: float | None = None
+    extra_credit: float = 0.0
+    waits: bool = False
+
+    @property
+    def score(self) -> float | None:
+        """What counts: a person's score before ours, extra credit added; None where there is neither."""
+        score = self.auto_score if self.manual_score is None else self.manual_score
+        return None if score is None and not self.extra_credit else (score or 0.0) + self.extra_credit
+
+
+@dataclass(frozen=True)
+class RecordedNotebook:
+    """What the gradebook holds for one notebook of one student, by grade id.
+
+    ``comments`` are those that people wrote; ``unanswered`` names the cells that came back as handed out.
+    """
+
+    grades: Mapping[str, RecordedGrade]
+    comments: Mapping[str, str] = field(default_factory=dict)
+    unanswered: frozenset[str] = frozenset()
+    late_penalty: float = 0.0
 
 
 @dataclass(frozen=True)

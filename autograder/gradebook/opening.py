@@ -46,7 +46,7 @@ def open_gradebook(assignment: Assignment, configuration: CourseConfiguration) -
     elif not _is_current(assignment, configuration):
         _reconcile(assignment, configuration)
         _generate(assignment, configuration.db_url)
-    return _connect(configuration)
+    return connect(configuration)
 
 
 def released_notebooks(assignment: Assignment) -> Mapping[str, Json]:
@@ -61,7 +61,8 @@ def released_notebooks(assignment: Assignment) -> Mapping[str, Json]:
         raise CourseError(f"{folder} is damaged: {error}. Delete that folder and grade again.") from error
 
 
-def _connect(configuration: CourseConfiguration) -> Any:
+def connect(configuration: CourseConfiguration) -> Any:
+    """A connection to a gradebook that exists; raises CourseError where it cannot be used."""
     try:
         with _alembic_on_path():
             return api.Gradebook(configuration.db_url, configuration.course_id)
@@ -81,7 +82,7 @@ def _alembic_on_path() -> Iterator[None]:
 
 
 def _reconcile(assignment: Assignment, configuration: CourseConfiguration) -> None:
-    gradebook = _connect(configuration)
+    gradebook = connect(configuration)
     try:
         reconcile(gradebook, assignment)
         gradebook.db.commit()
@@ -147,7 +148,7 @@ def _is_current(assignment: Assignment, configuration: CourseConfiguration) -> b
         return False
     if not all((folder / f"{notebook.name}.ipynb").is_file() for notebook in assignment.notebooks):
         return False
-    gradebook = _connect(configuration)
+    gradebook = connect(configuration)
     try:
         recorded = gradebook.find_assignment(assignment.name)
         names = {notebook.name for notebook in recorded.notebooks}
