@@ -4,13 +4,17 @@
     ``secret``                       32 random bytes from which all seeds are drawn (mode 0600)
     ``lock``                         held by the grader at work
     ``<assignment>/records/``        one file a student with the last result (``reporting.records``)
+    ``<assignment>/answers/``        one file a student with digests of the answers (``gradebook.answers``)
     ``<assignment>/released/``       the notebooks as students get them (``gradebook.opening``)
 """
 
 import contextlib
 import fcntl
+import hashlib
 import os
+import re
 import secrets
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +23,10 @@ from autograder.files import place_new_file, read_plain_file, write_new_file
 
 FOLDER_NAME = ".autograder"
 SECRET_BYTES = 32
+#: How often a grader that waits for another one looks again.
+LOOK_SECONDS = 0.1
+#: Student names that make the same file name on every system; others are told by a digest.
+_PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
 
 def private_folder(course: Path, *below: str) -> Path:
@@ -37,6 +45,14 @@ def private_folder(course: Path, *below: str) -> Path:
             f"The private folder {folder} cannot be used: {error.strerror}. Grading needs to write there."
         ) from error
     return folder
+
+
+def student_file(folder: Path, student: str) -> Path:
+    """The JSON file below ``folder`` that belongs to one student, whatever the student is called."""
+    if _PLAIN_NAME.fullmatch(student):
+        return folder / f"{student}.json"
+    digest = hashlib.sha256(student.encode("utf-8", "surrogateescape")).hexdigest()
+    return folder / f"~{digest}.json"
 
 
 def course_secret(course: Path) -> bytes:
@@ -67,8 +83,8 @@ def _make_secret(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def grading_lock(course: Path) -> Iterator[None]:
-    """Hold the course for one grader; raises CourseError at once where another one holds it.
+def grading_lock(course: Path, *, wait_seconds: float = 0.0) -> Iterator[None]:
+    """Hold the course for one grader; raises CourseError where another one holds it for longer than that.
 
     The lock (``.autograder/lock``) is the operating system's and ends with the process, however that ends.
     """
@@ -78,14 +94,21 @@ def grading_lock(course: Path) -> Iterator[None]:
     except OSError as error:
         raise CourseError(f"{path} cannot be opened: {error.strerror}.") from error
     try:
-        _lock(descriptor, course)
+        _lock(descriptor, course, time.monotonic() + wait_seconds)
         yield
     finally:
         os.close(descriptor)
 
 
-def _lock(descriptor: int, course: Path) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise CourseError(f"Another grader is at work on {course}. Wait until it has finished.") from error
+def _lock(descriptor: int, course: Path, deadline: float) -> None:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() >= deadline:
+                raise CourseError(
+                    f"Another grader is at work on {course}. Wait until it has finished."
+                ) from error
+            time.sleep(LOOK_SECONDS)
+        else:
+            return

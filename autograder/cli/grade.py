@@ -51,24 +51,29 @@ def run(args: argparse.Namespace) -> int:
 
 
 def summary(entries: Sequence["Entry"]) -> str:
-    """What was done, and which scores changed since the last grading."""
+    """What was done, and what changed since the last grading: students, their scores, exercises."""
     from autograder.reporting.table import plain
 
     skipped = sum(entry.skipped for entry in entries)
     failed = sum(entry.result.status is Status.JUDGE_ERROR for entry in entries)
     done = f"{len(entries) - skipped - failed} graded, {skipped} unchanged since their last grading"
     lines = [f"{done}, {failed} without a score." if failed else f"{done}."]
-    lines += [
-        f"{plain(entry.result.student)}: {_score(entry.before.score)} before, "
-        f"{_score(entry.result.score)} now"
-        for entry in entries
-        if entry.before is not None and entry.before.score != entry.result.score
-    ]
+    changed = [entry for entry in entries if entry.changes]
+    if changed:
+        lines.append("Changed since the last grading:")
+    lines += [f"  {plain(entry.result.student)}: {_changes(entry)}" for entry in changed]
     return "\n".join(lines)
 
 
+def _changes(entry: "Entry") -> str:
+    """The old total and the new one, and the same for each exercise that changed."""
+    before = None if entry.before is None else entry.before.score
+    parts = [f"{one.name} {_score(one.before)} → {_score(one.now)}" for one in entry.changes]
+    return f"{_score(before)} → {_score(entry.result.score)} ({', '.join(parts)})"
+
+
 def _score(score: float | None) -> str:
-    return "no score" if score is None else f"{score:g}"
+    return "no score" if score is None else f"{score:.2f}".rstrip("0").rstrip(".")
 
 
 def report_faults(entries: Sequence["Entry"]) -> int:

@@ -3,6 +3,10 @@
 The student's cells in the student's order, with what they showed when we ran them; nbgrader's marks are
 those of the release, whatever the submission claims. Test cells have their released text and our verdicts
 as output. Cells of the release that the student lost are put back after the one that precedes them.
+
+What feedback needs stands in the metadata ``autograder``: of the notebook ``status``, ``reason``, ``notes``
+and ``handed_in``; of a test cell the exercise's result, without what only the instructor may know; of a cell
+of the submission ``cell``, its number there; of the summary on top ``summary``.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -45,10 +49,18 @@ def build_autograded(
     cells = [one.cell for one in placed]
     summary = _summary(result, missing=executed is None and len(exercises) > 0)
     if summary:
-        cells.insert(0, {"cell_type": "markdown", "metadata": {}, "source": summary})
+        mark = {"autograder": {"summary": True}}
+        cells.insert(0, {"cell_type": "markdown", "metadata": mark, "source": summary})
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
-    metadata = {**released.get("metadata", {}), "autograder": {"status": str(result.status)}}
+    about = {
+        "status": str(result.status),
+        # The reason for a fault of ours may quote what must stay hidden.
+        "reason": None if result.status is Status.JUDGE_ERROR else result.reason,
+        "notes": list(result.notes),
+        "handed_in": executed is not None,
+    }
+    metadata = {**released.get("metadata", {}), "autograder": about}
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells}
 
 
@@ -60,6 +72,12 @@ def marked_cells(notebook: Json) -> dict[str, Json]:
         if grade_id is not None:
             marked[grade_id] = cell
     return marked
+
+
+def is_autograded(notebook: Json) -> bool:
+    """Whether a notebook is one that ``build_autograded`` made, and nbgrader did not make anew since."""
+    metadata = notebook.get("metadata")
+    return isinstance(metadata, dict) and "autograder" in metadata
 
 
 def text_of(cell: Json) -> str:
@@ -157,7 +175,7 @@ def _shown(cell: Cell, outputs: tuple[Output, ...] | None, count: int | None) ->
     """How a cell of the submission is shown, given type, text and metadata."""
 
     def show(cell_type: str, text: str, metadata: Json) -> Json:
-        shown = _cell(cell_type, text, metadata)
+        shown = _cell(cell_type, text, {**metadata, "autograder": {"cell": cell.index + 1}})
         if cell_type == "code":
             shown["execution_count"] = count
             shown["outputs"] = [_numbered(output, count) for output in outputs or ()]

@@ -1,15 +1,15 @@
 """The one writer of nbgrader's gradebook: a submission is recorded whole, in one transaction, or not at all.
 
 Importing this module takes seconds, since nbgrader does; only what writes grades should. The database
-commits first and the files of ``autograded/`` follow: should the grader die in between, the next run finds
-no record of the submission, grades it again, and compares answers with the files that people saw last.
+commits first, the files of ``autograded/`` and the digests of the answers follow: should the grader die in
+between, the next run grades the submission again, and compares answers with those that people saw last.
 """
 
 import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -19,15 +19,16 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.assignments.catalog import Assignment
 from autograder.errors import CourseError
-from autograder.gradebook.autograded import Json, build_autograded
+from autograder.gradebook.answers import Answers, digests_of
+from autograder.gradebook.autograded import Json, build_autograded, is_autograded
 from autograder.gradebook.configuration import CourseConfiguration
 from autograder.gradebook.files import read_autograded, write_autograded
 from autograder.gradebook.lateness import apply_late_penalty, late_note, read_timestamp
-from autograder.gradebook.marking import Versions, effective_scores, mark
+from autograder.gradebook.marking import Versions, automatic_scores, effective_score, mark
 from autograder.gradebook.opening import open_gradebook, released_notebooks, unusable
 from autograder.model import ExerciseResult, Status, SubmissionResult
 from autograder.notebooks.executed import ExecutedNotebook
-from autograder.notebooks.source import Question
+from autograder.notebooks.source import Exercise, Question
 
 #: What neither a folder nor the database can hold; bytes that are no text show as surrogates.
 _UNUSABLE = re.compile("[/\0\ud800-\udfff]")
@@ -40,16 +41,28 @@ def why_unusable(student: str) -> str | None:
     return None
 
 
+@dataclass(frozen=True)
+class Standing:
+    """What a submission counts in the gradebook: in all, and its exercises and questions by name.
+
+    What has no score yet is None; ``score`` is None as long as an exercise has none.
+    """
+
+    score: float | None
+    scores: Mapping[str, float | None]
+
+
 class Gradebook:
     """The gradebook of one assignment's course; use it as a context manager.
 
     Entering makes the gradebook, or brings the assignment in it up to date, where necessary. Only one
-    process may write at a time.
+    process may write at a time. ``configuration`` stands in for the course's own.
     """
 
-    def __init__(self, assignment: Assignment) -> None:
+    def __init__(self, assignment: Assignment, configuration: CourseConfiguration | None = None) -> None:
         self._assignment = assignment
-        self._configuration = CourseConfiguration(assignment.course)
+        self._configuration = configuration or CourseConfiguration(assignment.course)
+        self._answers = Answers(assignment.course, assignment.name)
         self._book: Any = None
         self._released: Mapping[str, Json] = {}
 
@@ -79,29 +92,70 @@ class Gradebook:
         """
         folder = self._configuration.autograded_folder(result.student, self._assignment.name)
         notebooks: dict[str, Json] = {}
+        answers = self._answers.read(result.student)
         with self._transaction():
-            timestamp = read_timestamp(submitted)
             submission = self._submission(result.student)
-            submission.timestamp = timestamp
+            submission.timestamp = read_timestamp(submitted)
             recorded = {one.notebook.name: one for one in submission.notebooks}
             for source in self._assignment.notebooks:
                 ran = executed.get(source.name)
                 released = self._released[source.name]
                 built = build_autograded(released, source, ran, result)
-                before = read_autograded(folder, source.name)
-                versions = Versions(released, built, before, handed_in=ran is not None)
+                now = digests_of(built)
+                before = answers.get(source.name) or digests_of(read_autograded(folder, source.name))
+                versions = Versions(digests_of(released), now, before, handed_in=ran is not None)
                 mark(recorded[source.name], source, result, versions)
                 notebooks[source.name] = built
+                if ran is not None or result.status is not Status.JUDGE_ERROR:
+                    answers[source.name] = now
             self._book.db.flush()
             apply_late_penalty(submission, self._book.db, self._configuration)
         write_autograded(folder, self._assignment, notebooks, submitted)
+        self._answers.write(result.student, answers)
         return self.complete(result)
 
-    def is_recorded(self, student: str) -> bool:
-        """Whether the gradebook has the student's submission and its autograded notebooks are there."""
-        folder = self._configuration.autograded_folder(student, self._assignment.name)
-        files = [folder / f"{notebook.name}.ipynb" for notebook in self._assignment.notebooks]
-        return self._find_submission(student) is not None and all(path.is_file() for path in files)
+    def is_recorded(self, result: SubmissionResult) -> bool:
+        """Whether gradebook and autograded notebooks still say what recording this result made them say.
+
+        People and nbgrader's own commands change them, too.
+        """
+        submission = self._find_submission(result.student)
+        if submission is None:
+            return False
+        folder = self._configuration.autograded_folder(result.student, self._assignment.name)
+        recorded = {one.notebook.name: one for one in submission.notebooks}
+        for source in self._assignment.notebooks:
+            if source.name not in recorded or not is_autograded(read_autograded(folder, source.name)):
+                return False
+            scores = {grade.cell.name: grade.auto_score for grade in recorded[source.name].grades}
+            expected = automatic_scores(source, result)
+            if any(name not in scores or scores[name] != score for name, score in expected.items()):
+                return False
+        return True
+
+    def standing(self, student: str) -> Standing | None:
+        """What a student's submission counts now; None where there is none in the gradebook."""
+        submission = self._find_submission(student)
+        if submission is None:
+            return None
+        grades = _grades(submission)
+        scores = {one.name: _counting(one, grades.get(_grade_id(one))) for one in self._assignment.graded}
+        ungraded = any(scores[exercise.name] is None for exercise in self._assignment.exercises)
+        total = round(math.fsum(score or 0.0 for score in scores.values()), 6)
+        return Standing(None if ungraded else total, scores)
+
+    def renew_late_penalty(self, student: str) -> None:
+        """Let a submission's late penalty follow a due date, or a plugin, that changed since its recording.
+
+        Raises CourseError where the plugin fails or the gradebook cannot be written.
+        """
+        submission = self._find_submission(student)
+        if submission is None:
+            return
+        has_penalty = any(one.late_submission_penalty is not None for one in submission.notebooks)
+        if has_penalty or submission.total_seconds_late > 0:
+            with self._transaction():
+                apply_late_penalty(submission, self._book.db, self._configuration)
 
     def complete(self, result: SubmissionResult) -> SubmissionResult:
         """The judge's result with what only the gradebook knows, in the order of the source.
@@ -111,21 +165,16 @@ class Gradebook:
         is a fault of ours stays without a score.
         """
         submission = self._find_submission(result.student)
-        recorded = [] if submission is None else submission.notebooks
-        grades = {grade.cell.name: grade for notebook in recorded for grade in notebook.grades}
+        grades = {} if submission is None else _grades(submission)
         note = None if submission is None else late_note(submission)
-        counting = effective_scores(grades)
         given = {exercise.name: exercise for exercise in result.exercises}
         unscored = 0.0 if result.status is Status.MALFORMED else None
         rows = []
         for one in self._assignment.graded:
             row = given.get(one.name, ExerciseResult(one.name, unscored, one.max_points))
-            name = one.name if isinstance(one, Question) else one.test_id
-            grade = grades.get(name)
-            if grade is not None and (grade.manual_score is not None or grade.extra_credit):
-                row = replace(row, score=counting[name])
-            elif isinstance(one, Question):
-                row = replace(row, score=None)
+            grade = grades.get(_grade_id(one))
+            if isinstance(one, Question) or _has_persons_score(grade):
+                row = replace(row, score=_counting(one, grade))
             rows.append(row)
         score = round(math.fsum(row.score or 0.0 for row in rows), 6)
         return replace(
@@ -188,3 +237,25 @@ class Gradebook:
                     session.add(api.Comment(cell=cell, notebook=recorded))
         session.flush()
         return submission
+
+
+def _grades(submission: Any) -> dict[str, Any]:
+    """All grades of nbgrader's ``SubmittedAssignment`` by their grade ids."""
+    return {grade.cell.name: grade for notebook in submission.notebooks for grade in notebook.grades}
+
+
+def _grade_id(one: Exercise | Question) -> str:
+    """The id of the cell that holds the points."""
+    return one.name if isinstance(one, Question) else one.test_id
+
+
+def _has_persons_score(grade: Any) -> bool:
+    """Whether a person gave points, in place of ours or on top."""
+    return grade is not None and (grade.manual_score is not None or bool(grade.extra_credit))
+
+
+def _counting(one: Exercise | Question, grade: Any) -> float | None:
+    """What a cell counts; a question that no person has graded yet counts as open, not as 0."""
+    if grade is None or (isinstance(one, Question) and not _has_persons_score(grade)):
+        return None
+    return effective_score(grade)

@@ -1,5 +1,6 @@
 """What a course's ``nbgrader_config.py`` says about the gradebook, read as nbgrader reads it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,17 @@ _SQLITE = "sqlite:///"
 class CourseConfiguration:
     """A course's configuration files in nbgrader's order: Jupyter's folders first, the course's own last.
 
-    Raises CourseError where one of them cannot be read.
+    ``directory`` holds traits of nbgrader's ``CourseDirectory``, such as ``db_url``, that count more than
+    what the files say. Raises CourseError where one of the files cannot be read.
     """
 
-    def __init__(self, course: Path) -> None:
+    def __init__(self, course: Path, directory: Mapping[str, str] | None = None) -> None:
         self.course = course
         self.config = Config()
         for folder in [*reversed(jupyter_config_path()), str(course)]:
             if (Path(folder) / CONFIG).is_file():
                 self.config.merge(_load(folder))
+        self.config.CourseDirectory.update(directory or {})
         self._directory: Any = CourseDirectory(config=self.config, root=str(course))
 
     @property
@@ -50,10 +53,20 @@ class CourseConfiguration:
         """The folder that holds one folder a student with what was handed in."""
         return self.course / str(self._directory.submitted_directory)
 
+    def source_folder(self, assignment: str) -> Path:
+        """Where nbgrader looks for an assignment's source."""
+        return self._folder(self._directory.source_directory, ".", assignment)
+
+    def submitted_folder(self, student: str, assignment: str) -> Path:
+        """Where nbgrader looks for what a student handed in."""
+        return self._folder(self._directory.submitted_directory, student, assignment)
+
     def autograded_folder(self, student: str, assignment: str) -> Path:
         """Where nbgrader looks for a student's autograded notebooks."""
-        directory = self._directory
-        return Path(directory.format_path(directory.autograded_directory, student, assignment))
+        return self._folder(self._directory.autograded_directory, student, assignment)
+
+    def _folder(self, step: str, student: str, assignment: str) -> Path:
+        return Path(self._directory.format_path(step, student, assignment))
 
 
 def _load(folder: str) -> Config:

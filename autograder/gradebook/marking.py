@@ -5,29 +5,26 @@ score yet, when our own fault kept it from one, or when a person's score was giv
 changed since. An answer that did not change keeps its state, whatever state that is.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
-from autograder.gradebook.autograded import marked_cells, text_of
+from autograder.gradebook.answers import Digests
 from autograder.model import Status, SubmissionResult
 from autograder.notebooks.source import SourceNotebook
-
-Json = dict[str, Any]
 
 #: What nbgrader says of a solution that is as it was handed out.
 NO_RESPONSE = "No response."
 
 
 class Versions:
-    """The cells with grade ids of one notebook: as released, as graded now, as graded before.
+    """The digests of one notebook's cells: as released, as graded now, as recorded before.
 
     ``handed_in`` is False where there was no notebook that could be read.
     """
 
-    def __init__(self, released: Json, now: Json, before: Json, *, handed_in: bool):
-        self._released = _texts(released)
-        self._now = _texts(now)
-        self._before = _texts(before)
+    def __init__(self, released: Digests, now: Digests, before: Digests, *, handed_in: bool):
+        self._released = released
+        self._now = now
+        self._before = before
         self.handed_in = handed_in
 
     def untouched(self, grade_id: str) -> bool:
@@ -39,24 +36,26 @@ class Versions:
         return grade_id in self._before and self._now.get(grade_id) == self._before[grade_id]
 
 
-def _texts(notebook: Json) -> dict[str, str]:
-    return {grade_id: text_of(cell) for grade_id, cell in marked_cells(notebook).items()}
+def automatic_scores(source: SourceNotebook, result: SubmissionResult) -> dict[str, float | None]:
+    """What the judge gives for each test cell of a notebook, by the cell's grade id; None is no score."""
+    unscored = 0.0 if result.status is Status.MALFORMED else None
+    scores = {exercise.name: exercise.score for exercise in result.exercises}
+    return {exercise.test_id: scores.get(exercise.name, unscored) for exercise in source.exercises}
 
 
 def mark(recorded: Any, source: SourceNotebook, result: SubmissionResult, versions: Versions) -> None:
     """Enter one notebook's results; ``recorded`` is nbgrader's ``SubmittedNotebook``, not yet committed."""
-    unscored = 0.0 if result.status is Status.MALFORMED else None
-    scores = {exercise.name: exercise.score for exercise in result.exercises}
-    by_test = {exercise.test_id: scores.get(exercise.name, unscored) for exercise in source.exercises}
+    by_test = automatic_scores(source, result)
     tasks = {cell.grade_id for cell in source.cells if cell.task}
-    lost = not versions.handed_in and result.status is not Status.JUDGE_ERROR
+    our_fault = not versions.handed_in and result.status is Status.JUDGE_ERROR
+    lost = not versions.handed_in and not our_fault
     for grade in recorded.grades:
         name = grade.cell.name
         if name in by_test:
             _mark_test(grade, by_test[name])
         elif name not in tasks:
             no_answer = lost or versions.untouched(name)
-            _mark_answer(grade, 0.0 if no_answer else None, unchanged=versions.unchanged(name))
+            _mark_answer(grade, 0.0 if no_answer else None, unchanged=our_fault or versions.unchanged(name))
     for comment in recorded.comments:
         name = comment.cell.name
         comment.auto_comment = NO_RESPONSE if name not in tasks and versions.untouched(name) else None
@@ -83,10 +82,7 @@ def _mark_answer(grade: Any, score: float | None, *, unchanged: bool) -> None:
         grade.needs_manual_grade = True
 
 
-def effective_scores(grades: Mapping[str, Any]) -> dict[str, float | None]:
-    """What each grade counts in nbgrader: a person's score before ours, extra credit added; None is none."""
-    scores: dict[str, float | None] = {}
-    for name, grade in grades.items():
-        score = grade.auto_score if grade.manual_score is None else grade.manual_score
-        scores[name] = None if score is None else score + (grade.extra_credit or 0.0)
-    return scores
+def effective_score(grade: Any) -> float | None:
+    """What a grade counts in nbgrader: a person's score before ours, extra credit added; None is none."""
+    score = grade.auto_score if grade.manual_score is None else grade.manual_score
+    return None if score is None else float(score + (grade.extra_credit or 0.0))

@@ -8,12 +8,11 @@ cannot be read counts as absent.
 import hashlib
 import json
 import os
-import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.assignments.private import private_folder
+from autograder.assignments.private import private_folder, student_file
 from autograder.errors import CourseError
 from autograder.files import MAX_DEPTH, read_plain_file, write_atomically
 from autograder.model import SubmissionResult
@@ -21,8 +20,6 @@ from autograder.reporting.result_format import submission_from_data, submission_
 
 RECORD_VERSION = 1
 MAX_RECORD_BYTES = 64 * 2**20
-#: Student names that make the same file name on every system; others are told by a digest.
-_PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,9 @@ class Records:
     def read(self, student: str) -> Record | None:
         """The student's record, or None where there is none that can be read."""
         try:
-            data = json.loads(read_plain_file(self._path(student), max_bytes=MAX_RECORD_BYTES))
+            data = json.loads(
+                read_plain_file(student_file(self._folder, student), max_bytes=MAX_RECORD_BYTES)
+            )
             if data["record_version"] != RECORD_VERSION or data["result"]["student"] != student:
                 return None
             result = submission_from_data(data["result"])
@@ -59,17 +58,11 @@ class Records:
             "assignment_fingerprint": record.assignment_fingerprint,
             "result": submission_to_data(record.result, with_details=True),
         }
-        path = self._path(record.result.student)
+        path = student_file(self._folder, record.result.student)
         try:
             write_atomically(path, json.dumps(data, allow_nan=False, indent=1).encode(), mode=0o600)
         except OSError as error:
             raise CourseError(f"The record {path} cannot be written: {error.strerror}.") from error
-
-    def _path(self, student: str) -> Path:
-        if _PLAIN_NAME.fullmatch(student):
-            return self._folder / f"{student}.json"
-        digest = hashlib.sha256(student.encode("utf-8", "surrogateescape")).hexdigest()
-        return self._folder / f"~{digest}.json"
 
 
 def submission_fingerprint(folder: Path) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from autograder.assignments.catalog import Assignment
 from autograder.assignments.private import course_secret, grading_lock
 from autograder.errors import CourseError, SandboxError, did_you_mean
-from autograder.gradebook.book import Gradebook, why_unusable
+from autograder.gradebook.book import Gradebook, Standing, why_unusable
 from autograder.gradebook.configuration import CourseConfiguration
 from autograder.model import Status, SubmissionResult
 from autograder.reporting.records import Record, Records, submission_fingerprint
@@ -22,13 +22,34 @@ from autograder.usecases.submissions import grade_folder, our_fault, without_sco
 
 
 @dataclass(frozen=True)
+class Change:
+    """What one exercise counted before and counts now; None is no score."""
+
+    name: str
+    before: float | None
+    now: float | None
+
+
+@dataclass(frozen=True)
 class Entry:
-    """One student's entry: ``skipped`` if nothing had changed, ``before`` the result of the last grading."""
+    """One student's entry: ``skipped`` if nothing had changed, ``before`` what it counted until now."""
 
     result: SubmissionResult
     skipped: bool = False
-    before: SubmissionResult | None = None
+    before: Standing | None = None
     trace: str | None = None
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The exercises and questions that count something else than before; none at a first grading."""
+        if self.before is None:
+            return ()
+        old = self.before.scores
+        return tuple(
+            Change(row.name, old.get(row.name), row.score)
+            for row in self.result.exercises
+            if old.get(row.name) != row.score
+        )
 
 
 #: Told after each submission: how many are done, how many there are, and the entry.
@@ -81,7 +102,7 @@ def grade_class(
         secret = course_secret(assignment.course)
         records = Records(assignment.course, assignment.name)
         with Gradebook(assignment) as book, Judge(assignment, secret, launch) as judge:
-            grader = _Grader(assignment, judge, book, records)
+            grader = Grader(assignment, judge, book, records)
             try:
                 for student, folder in folders.items():
                     entries.append(grader.grade(student, folder, force=force))
@@ -92,7 +113,7 @@ def grade_class(
     return entries
 
 
-class _Grader:
+class Grader:
     """Brings one submission after the other up to date."""
 
     def __init__(self, assignment: Assignment, judge: Judge, book: Gradebook, records: Records):
@@ -115,21 +136,21 @@ class _Grader:
 
     def _grade(self, student: str, folder: Path, *, force: bool) -> Entry:
         fingerprint = submission_fingerprint(folder)
-        record = self._records.read(student)
-        before = self._book.complete(record.result) if record is not None else None
-        if record is not None and not force and self._is_current(record, fingerprint, student):
-            assert before is not None
-            return Entry(before, skipped=True, before=before)
+        before = self._book.standing(student)
+        record = None if force else self._records.read(student)
+        if record is not None and self._is_current(record, fingerprint):
+            self._book.renew_late_penalty(student)
+            return Entry(self._book.complete(record.result), skipped=True, before=before)
         graded = grade_folder(self._assignment, self._judge, student, folder)
         result = self._book.record(graded.result, graded.executed, folder)
         self._records.write(Record(fingerprint, self._assignment.fingerprint, graded.result))
         return Entry(result, before=before, trace=graded.trace)
 
-    def _is_current(self, record: Record, fingerprint: str, student: str) -> bool:
+    def _is_current(self, record: Record, fingerprint: str) -> bool:
         """Whether grading again could change nothing; what failed by our fault is always tried again."""
         return (
             record.submission_fingerprint == fingerprint
             and record.assignment_fingerprint == self._assignment.fingerprint
             and record.result.status is not Status.JUDGE_ERROR
-            and self._book.is_recorded(student)
+            and self._book.is_recorded(record.result)
         )

@@ -1,9 +1,10 @@
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 
-from autograder.assignments.private import course_secret, private_folder
+from autograder.assignments.private import course_secret, grading_lock, private_folder, student_file
 from autograder.errors import CourseError
 
 
@@ -45,3 +46,27 @@ def test_a_damaged_secret_is_not_replaced_in_silence(tmp_path: Path, content: by
     with pytest.raises(CourseError, match="secret"):
         course_secret(tmp_path)
     assert (tmp_path / ".autograder" / "secret").read_bytes() == content
+
+
+def test_a_second_grader_is_refused_or_waits_for_the_first(tmp_path: Path) -> None:
+    with grading_lock(tmp_path):
+        with pytest.raises(CourseError, match="Another grader is at work"), grading_lock(tmp_path):
+            pytest.fail("both hold the course")
+        with (
+            pytest.raises(CourseError, match="Another grader is at work"),
+            grading_lock(tmp_path, wait_seconds=0.2),
+        ):
+            pytest.fail("both hold the course")
+    first = grading_lock(tmp_path)
+    first.__enter__()
+    threading.Timer(0.2, first.__exit__, (None, None, None)).start()
+    with grading_lock(tmp_path, wait_seconds=30):
+        pass
+
+
+def test_a_students_file_has_a_name_of_its_own_on_every_system(tmp_path: Path) -> None:
+    students = ["ada", "Ada", "a/b", "..", "", "o'hara", "caf\u00e9", "caf\udce9", "x" * 200]
+    paths = [student_file(tmp_path, student) for student in students]
+    assert {tmp_path} == {path.parent for path in paths}
+    assert len(students) == len({path.name.lower() for path in paths})
+    assert paths[0] == tmp_path / "ada.json"

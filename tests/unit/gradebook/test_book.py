@@ -1,5 +1,7 @@
 """These tests read back what was recorded through nbgrader's own API."""
 
+import json
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +14,7 @@ from nbgrader.api import Gradebook as NbgraderGradebook
 
 from autograder.assignments.catalog import Assignment
 from autograder.errors import CourseError
-from autograder.gradebook.book import Gradebook
+from autograder.gradebook.book import Gradebook, Standing
 from autograder.gradebook.marking import NO_RESPONSE
 from autograder.model import Status, SubmissionResult
 
@@ -108,6 +110,32 @@ def test_manual_scores_and_comments_survive_a_regrade(
     assert result.score == 3.75
 
 
+def test_an_answer_keeps_its_state_though_nbgrader_removed_its_autograded_notebook(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn
+) -> None:
+    with Gradebook(toy) as book:
+        book.record(outcome(), handed_in())
+        grade_by_hand(toy, "why", 1.5)
+        shutil.rmtree(toy.course / "autograded/s01")
+        book.record(outcome(), handed_in())
+        assert grade(toy, "why") == (None, 1.5, False)
+        shutil.rmtree(toy.course / "autograded/s01")
+        book.record(outcome(), handed_in(answer="Another."))
+    assert grade(toy, "why") == (None, 1.5, True)
+
+
+def test_a_fault_of_ours_in_between_does_not_make_an_answer_look_changed(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn
+) -> None:
+    with Gradebook(toy) as book:
+        book.record(outcome(), handed_in())
+        grade_by_hand(toy, "why", 1.5)
+        book.record(outcome(score=None), {})
+        assert grade(toy, "why") == (None, 1.5, False)
+        book.record(outcome(), handed_in())
+    assert grade(toy, "why") == (None, 1.5, False)
+
+
 def test_an_answer_that_changed_is_shown_to_a_person_again(
     toy: Assignment, outcome: Outcome, handed_in: HandedIn
 ) -> None:
@@ -168,9 +196,9 @@ def test_recording_is_all_or_nothing(
             book.record(outcome("s02"), handed_in())
         monkeypatch.undo()
         assert grade(toy, "test_double") == (1.0, None, False)
-        assert not book.is_recorded("s02")
+        assert not book.is_recorded(outcome("s02"))
         book.record(outcome("s02"), handed_in())
-        assert book.is_recorded("s02")
+        assert book.is_recorded(outcome("s02"))
 
 
 def test_a_locked_gradebook_is_said_in_words_and_can_be_used_again_later(
@@ -199,12 +227,48 @@ def test_a_file_that_is_no_gradebook_is_said_in_words(toy: Assignment) -> None:
 def test_a_submission_counts_as_recorded_only_with_its_autograded_notebook(
     toy: Assignment, outcome: Outcome, handed_in: HandedIn
 ) -> None:
+    page = toy.course / "autograded/s01/toy/toy.ipynb"
     with Gradebook(toy) as book:
-        assert not book.is_recorded("s01")
+        assert not book.is_recorded(outcome())
         book.record(outcome(), handed_in())
-        assert book.is_recorded("s01")
-        (toy.course / "autograded/s01/toy/toy.ipynb").unlink()
-        assert not book.is_recorded("s01")
+        assert book.is_recorded(outcome())
+        page.chmod(0o644)
+        page.write_text(json.dumps(json.loads(page.read_text()) | {"metadata": {}}))
+        assert not book.is_recorded(outcome())
+        page.unlink()
+        assert not book.is_recorded(outcome())
+
+
+def test_a_submission_whose_scores_nbgrader_overwrote_no_longer_counts_as_recorded(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn
+) -> None:
+    with Gradebook(toy) as book:
+        book.record(outcome(), handed_in())
+    grade_by_hand(toy, "test_double", 1.0)
+    with Gradebook(toy) as book:
+        assert book.is_recorded(outcome())
+    with nbgrader(toy) as opened:
+        opened.find_grade("test_double", "toy", "toy", "s01").auto_score = 0.0
+        opened.db.commit()
+    with Gradebook(toy) as book:
+        assert not book.is_recorded(outcome())
+
+
+def test_the_standing_of_a_submission_is_what_nbgrader_counts(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn
+) -> None:
+    with Gradebook(toy) as book:
+        assert book.standing("s01") is None
+        book.record(outcome(score=1.5), handed_in())
+        assert book.standing("s01") == Standing(1.5, {"double": 1.5, "why": None})
+    grade_by_hand(toy, "why", 2.0)
+    with nbgrader(toy) as opened:
+        opened.find_grade("test_double", "toy", "toy", "s01").extra_credit = 0.5
+        opened.db.commit()
+    with Gradebook(toy) as book:
+        assert book.standing("s01") == Standing(4.0, {"double": 2.0, "why": 2.0})
+        book.record(outcome(score=None), handed_in())
+        assert book.standing("s01") == Standing(None, {"double": None, "why": 2.0})
 
 
 @pytest.mark.parametrize(
@@ -215,7 +279,7 @@ def test_student_names_of_any_shape_are_recorded(
 ) -> None:
     with Gradebook(toy) as book:
         book.record(outcome(student), handed_in())
-        assert book.is_recorded(student)
+        assert book.is_recorded(outcome(student))
     assert grade(toy, "test_double", student) == (3.0, None, False)
     assert (toy.course / "autograded" / student / "toy" / "toy.ipynb").is_file()
 
@@ -270,6 +334,21 @@ def test_a_late_submission_costs_what_the_courses_plugin_says(
         (submitted / "timestamp.txt").write_text("2026-05-01 11:00:00 UTC")
         assert book.record(outcome(), handed_in(), submitted).notes == ()
     assert penalty(toy) is None
+
+
+def test_a_late_penalty_follows_a_due_date_that_is_changed_later(
+    toy: Assignment, outcome: Outcome, handed_in: HandedIn, tmp_path: Path
+) -> None:
+    submitted = hand_in_late(toy, tmp_path, "2026-05-03 12:00:00 UTC")
+    with Gradebook(toy) as book:
+        book.record(outcome(), handed_in(), submitted)
+    for due, expected in (("2026-05-02", 0.5), ("2026-06-01", None)):
+        with nbgrader(toy) as opened:
+            opened.update_or_create_assignment("toy", duedate=f"{due} 12:00:00.000000 UTC")
+        with Gradebook(toy) as book:
+            book.renew_late_penalty("s01")
+            book.renew_late_penalty("nobody")
+        assert expected == penalty(toy)
 
 
 def test_a_late_penalty_takes_no_more_than_was_earned(

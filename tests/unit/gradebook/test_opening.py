@@ -33,7 +33,7 @@ def test_a_missing_gradebook_is_made_without_touching_any_release(graded_course:
     released = graded_course / ".autograder/toy/released"
     assert {"toy.ipynb", "fingerprint"} == {path.name for path in released.iterdir()}
     assert "return two" not in (released / "toy.ipynb").read_text()
-    assert ["released"] == [path.name for path in (graded_course / ".autograder/toy").iterdir()]
+    assert {"answers", "released"} == {path.name for path in (graded_course / ".autograder/toy").iterdir()}
 
 
 def test_a_gradebook_that_fits_is_opened_without_asking_nbgrader(
@@ -93,12 +93,12 @@ def test_a_source_that_nbgrader_refuses_is_said_in_its_words(course: Path) -> No
         Gradebook(change_source(course, unfinished)).__enter__()
 
 
-def test_the_gradebook_lies_where_the_configuration_says(toy: Assignment) -> None:
+def test_the_gradebook_lies_where_the_configuration_says(toy: Assignment, outcome: Any) -> None:
     (toy.course / "gradebook.db").rename(toy.course / "grades.db")
     (toy.course / "nbgrader_config.py").write_text("c.CourseDirectory.db_url = 'sqlite:///grades.db'\n")
     (toy.course / ".autograder/toy/released/fingerprint").write_text(opening._fingerprint(toy))
     with Gradebook(toy) as book:
-        assert not book.is_recorded("s01")
+        assert not book.is_recorded(outcome())
     assert not (toy.course / "gradebook.db").exists()
 
 
