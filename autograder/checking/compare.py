@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.framework import CheckFailure, MalformedAnswer
+from autograder.checking.framework import CheckFailure, Comparison, MalformedAnswer
 from autograder.checking.student import Remote
 
 #: Largest difference allowed, relative to max(1, the largest expected number).
@@ -74,13 +74,13 @@ def expect_array(
     if want.dtype.kind not in "iuf" or want.ndim != len(axes):
         raise ValueError(f"{what}: cannot compare with {want.ndim} axes of {want.dtype}, named {axes}")
     _expect_kind(got, want, what)
-    if got.shape != want.shape:
-        raise CheckFailure(
-            f"{what} must have the axes ({', '.join(axes)}); {_shape_fault(got.shape, want.shape, axes)}.",
-            detail=f"shape {got.shape}, expected {want.shape}",
-        )
-    _expect_finite(got, what)
-    _expect_numbers(got, want, what, _tolerance(want) if tol is None else tol)
+    try:
+        _expect_shape(got, want, what, axes)
+        _expect_finite(got, what)
+        _expect_numbers(got, want, what, _tolerance(want) if tol is None else tol)
+    except CheckFailure as failure:
+        failure.comparison = Comparison(what, tuple(axes), got, want)
+        raise
 
 
 def expect_tuple(got: Any, names: Sequence[str], function: str) -> tuple[Any, ...]:
@@ -187,6 +187,14 @@ def _dtype_fault(got: np.dtype[Any], want: np.dtype[Any]) -> tuple[str, str | No
     if want == np.float64 and got != np.float64:
         return "has fewer digits than float64", "Which of your steps makes float32 out of float64?"
     return None
+
+
+def _expect_shape(got: np.ndarray, want: np.ndarray, what: str, axes: Sequence[str]) -> None:
+    if got.shape != want.shape:
+        raise CheckFailure(
+            f"{what} must have the axes ({', '.join(axes)}); {_shape_fault(got.shape, want.shape, axes)}.",
+            detail=f"shape {got.shape}, expected {want.shape}",
+        )
 
 
 def _shape_fault(got: tuple[int, ...], want: tuple[int, ...], axes: Sequence[str]) -> str:

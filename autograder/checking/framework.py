@@ -14,9 +14,13 @@ from types import ModuleType
 import numpy as np
 
 from autograder.checking.student import Student
-from autograder.model import Verdict
+from autograder.model import Diagnosis, Verdict
 
 CheckFunction = Callable[[Student, ModuleType, np.random.Generator], None]
+#: Looks at a student whose exercise failed, and says what it saw, or None.
+Analysis = Callable[[Student, ModuleType, np.random.Generator], Diagnosis | None]
+#: Whether what a student computes fits the student's own earlier function, be that right or wrong.
+Fits = Callable[[Student, ModuleType, np.random.Generator], bool]
 
 
 class Kind(StrEnum):
@@ -27,12 +31,22 @@ class Kind(StrEnum):
     CONTRACT = "contract"
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """An array that a check refused, and the right one; ``axes`` are the names of the axes of ``want``."""
+
+    what: str
+    axes: tuple[str, ...]
+    got: np.ndarray
+    want: np.ndarray
+
+
 class CheckFailure(Exception):
     """The answer is wrong.
 
     ``rationale`` and ``hint`` go to the student and name no hidden number; ``detail`` may, and goes to
-    the instructor alone. Raised ``from`` a ``StudentFailure`` it gives that failure better words, and the
-    verdict stays that failure's.
+    the instructor alone; ``comparison``, where there is one, is for ``checking.analysis``. Raised ``from`` a
+    ``StudentFailure`` it gives that failure better words, and the verdict stays that failure's.
     """
 
     verdict = Verdict.FAILED
@@ -42,6 +56,7 @@ class CheckFailure(Exception):
         self.rationale = rationale
         self.hint = hint
         self.detail = detail
+        self.comparison: Comparison | None = None
 
 
 class MalformedAnswer(CheckFailure):
@@ -67,6 +82,25 @@ class Check:
         return (inspect.getdoc(self.function) or self.name).splitlines()[0]
 
 
+@dataclass(frozen=True)
+class FollowThrough:
+    """What an exercise is judged with, once more, where earlier exercises that it builds on have failed.
+
+    In the place of the student's ``helpers`` that failed stand right ones. Where ``cache_of`` failed, the
+    ``keys`` of the cache that it returns as its last result are right ones. ``fits`` is for feedback alone.
+    """
+
+    helpers: tuple[str, ...] = ()
+    cache_of: str | None = None
+    keys: tuple[str, ...] = ()
+    fits: Fits | None = None
+
+    @property
+    def builds_on(self) -> tuple[str, ...]:
+        """The exercises whose faults shall not cost points here."""
+        return self.helpers if self.cache_of is None else (*self.helpers, self.cache_of)
+
+
 class CheckSet:
     """All checks of one assignment, in the order in which they run."""
 
@@ -74,6 +108,9 @@ class CheckSet:
         self.assignment = assignment
         #: What the visible checks of an exercise weigh; ``checking.visible`` makes checks of them.
         self.visible_weights: dict[str, float] = {}
+        #: By exercise: how it is judged where what it builds on is wrong, and what else can be said of it.
+        self.following: dict[str, FollowThrough] = {}
+        self.analyses: dict[str, tuple[Analysis, ...]] = {}
         self._checks: list[Check] = []
 
     def visible(self, exercise: str, *, weight: float) -> None:
@@ -92,6 +129,35 @@ class CheckSet:
         """Register a check of behaviour, which earns only once a value check passes."""
         return self._register(exercise, Kind.CONTRACT, weight, fresh)
 
+    def follow_through(
+        self,
+        exercise: str,
+        *,
+        helpers: tuple[str, ...] = (),
+        cache_of: str | None = None,
+        keys: tuple[str, ...] = (),
+        fits: Fits | None = None,
+    ) -> None:
+        """Say what the exercise builds on; raises ValueError where that was said before."""
+        if exercise in self.following:
+            raise ValueError(f"what {exercise} builds on is said twice")
+        self.following[exercise] = FollowThrough(helpers, cache_of, keys, fits)
+
+    def analysis(self, exercise: str) -> Callable[[Analysis], Analysis]:
+        """Register what is tried on an exercise that failed, where no known mistake explains it."""
+
+        def decorate(function: Analysis) -> Analysis:
+            self.analyses[exercise] = (*self.analyses.get(exercise, ()), function)
+            return function
+
+        return decorate
+
+    def declare_as(self, other: "CheckSet") -> None:
+        """Take over what another set declares beside its checks."""
+        self.following |= other.following
+        for exercise, functions in other.analyses.items():
+            self.analyses[exercise] = (*self.analyses.get(exercise, ()), *functions)
+
     def add(self, check: Check) -> None:
         """Register a ready-made check, such as one made of visible checks."""
         if any(one.exercise == check.exercise and one.name == check.name for one in self._checks):
@@ -103,6 +169,7 @@ class CheckSet:
     def include(self, other: "CheckSet") -> None:
         """Register all checks of another set behind those registered so far."""
         self.visible_weights |= other.visible_weights
+        self.declare_as(other)
         for check in other._checks:
             self.add(check)
 

@@ -8,7 +8,7 @@ returns, everything else stays behind a ``Remote``.
 import contextlib
 import io
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,14 @@ class LocalStudent:
     def send(self, value: Any) -> "LocalSent":
         """Hand over an argument once, to be used in calls and looked at afterwards."""
         return LocalSent(_hand_over(value))
+
+    def install(self, name: str, source: str) -> None:
+        """Put a function of ours into the namespace itself: give it one that nobody needs afterwards."""
+        if not isinstance(self._namespace, MutableMapping):
+            raise TypeError("nothing can be installed in a namespace that cannot be changed")
+        own: dict[str, Any] = {"np": np}
+        exec(source, own)  # noqa: S102 (text of the reference's own)
+        self._namespace[name] = own[name]
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -125,6 +133,12 @@ class LocalRemote:
         except Exception as error:
             raise KeyError(key) from error
         return _copy(item, _Allowance())
+
+    def __setitem__(self, key: str | int, value: Any) -> None:
+        try:
+            self.held[key] = _hand_over(value)
+        except Exception as error:
+            raise StudentRaised(_nearest_builtin(error)) from error
 
     def fetch(self) -> Any:
         """A copy of the whole, dicts, lists and tuples included."""

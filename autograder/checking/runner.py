@@ -6,17 +6,15 @@ exceptions from a fixed list, and a line number. What a check raises that is nei
 """
 
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
-from autograder.checking.framework import Check, CheckFailure
+from autograder.checking.framework import Check, CheckFailure, Comparison
+from autograder.checking.recording import Event, Recording
 from autograder.checking.student import (
     BUILTIN_EXCEPTIONS,
-    Answer,
-    Sent,
     Student,
     StudentFailure,
     StudentMalformed,
@@ -25,7 +23,7 @@ from autograder.checking.student import (
     StudentRaised,
     StudentTimedOut,
 )
-from autograder.model import Verdict
+from autograder.model import Diagnosis, Verdict
 
 OUR_FAULT = "The grading program failed here, not your code: this check needs your instructor's attention."
 
@@ -34,8 +32,9 @@ OUR_FAULT = "The grading program failed here, not your code: this check needs yo
 class Outcome:
     """How one check ended.
 
-    ``message`` and ``hint`` are for the student, ``detail`` is for the instructor alone. ``by_clock`` marks a
-    time-out by wall time, which a busy machine can cause, too.
+    ``message``, ``hint`` and ``diagnosis`` are for the student, ``detail`` is for the instructor alone.
+    ``by_clock`` marks a time-out by wall time, which a busy machine can cause, too. ``events`` and
+    ``comparison`` say what happened, and hold hidden inputs: they are for diagnosis and go nowhere else.
     """
 
     verdict: Verdict
@@ -43,17 +42,25 @@ class Outcome:
     hint: str | None = None
     detail: str | None = None
     by_clock: bool = False
+    diagnosis: Diagnosis | None = None
+    events: tuple[Event, ...] = field(default=(), repr=False, compare=False)
+    comparison: Comparison | None = field(default=None, repr=False, compare=False)
 
 
 def run_check(check: Check, student: Student, reference: ModuleType, rng: np.random.Generator) -> Outcome:
     """Run a check to its end; raises nothing but interruptions from outside."""
-    watched = _Watched(student, check.exercise)
+    recording = Recording(student)
+    outcome = _run(check, recording, reference, rng)
+    return replace(outcome, events=tuple(recording.events))
+
+
+def _run(check: Check, student: Recording, reference: ModuleType, rng: np.random.Generator) -> Outcome:
     try:
-        check.function(watched, reference, rng)
+        check.function(student, reference, rng)
     except CheckFailure as failure:
         return _outcome_of_check(failure)
     except StudentFailure as failure:
-        return outcome_of(failure, check.exercise, watched.function)
+        return outcome_of(failure, check.exercise, student.function)
     except Exception:  # noqa: BLE001 (whatever it is, the batch goes on and the instructor is told)
         return Outcome(Verdict.JUDGE_ERROR, OUR_FAULT, detail=traceback.format_exc())
     return Outcome(Verdict.PASSED, check.sentence)
@@ -71,7 +78,14 @@ def _outcome_of_check(failure: CheckFailure) -> Outcome:
     """A check gives its own words to a failed call by ``raise CheckFailure(...) from failure``."""
     cause = failure.__cause__
     verdict = cause.verdict if isinstance(cause, StudentFailure) else failure.verdict
-    return Outcome(verdict, failure.rationale, failure.hint, failure.detail, _by_clock(cause))
+    return Outcome(
+        verdict,
+        failure.rationale,
+        failure.hint,
+        failure.detail,
+        _by_clock(cause),
+        comparison=failure.comparison,
+    )
 
 
 def _words(failure: StudentFailure, function: str) -> tuple[str, str | None]:
@@ -94,18 +108,3 @@ def _words(failure: StudentFailure, function: str) -> tuple[str, str | None]:
 
 def _by_clock(failure: BaseException | None) -> bool:
     return isinstance(failure, StudentTimedOut) and failure.by_clock
-
-
-class _Watched:
-    """A ``Student`` that remembers which function was called last: the one to name when a call fails."""
-
-    def __init__(self, student: Student, function: str):
-        self._student = student
-        self.function = function
-
-    def call(self, function: str, /, *args: Any, **kwargs: Any) -> Answer:
-        self.function = function
-        return self._student.call(function, *args, **kwargs)
-
-    def send(self, value: Any) -> Sent:
-        return self._student.send(value)

@@ -44,6 +44,7 @@ def score_exercise(name: str, outcomes: Sequence[tuple[Check, Outcome]], max_sco
                 max_points=float(share),
                 message=f"{outcome.message} {NOT_YET}" if held_back and share else outcome.message,
                 hint=outcome.hint,
+                diagnosis=outcome.diagnosis,
                 detail=outcome.detail,
             )
         )

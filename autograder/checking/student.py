@@ -107,6 +107,9 @@ class Remote(Protocol):
     def __getitem__(self, key: str | int) -> Any:
         """Copy one item; raises KeyError where there is none."""
 
+    def __setitem__(self, key: str | int, value: Any) -> None:
+        """Put plain data in the place of one item; raises ``StudentRaised`` where the object takes none."""
+
     def fetch(self) -> Any:
         """Copy the whole, nested dicts, lists and tuples included; what is no data stays Remote."""
 
@@ -145,6 +148,13 @@ class Student(Protocol):
 
     def send(self, value: Any) -> Sent:
         """Hand over an argument once, to be used in calls and looked at afterwards."""
+
+    def install(self, name: str, source: str) -> None:
+        """Put a function of ours in the place of the student's function of that name.
+
+        ``source`` defines it and uses nothing but builtins and ``np``. The only request by which an answer
+        enters a student's process: ``checking.follow_through`` says when that may be.
+        """
 
 
 def function(student: Student, name: str) -> Callable[..., Any]:

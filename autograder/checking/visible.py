@@ -26,6 +26,7 @@ def with_visible_checks(checks: CheckSet, module: ModuleType) -> CheckSet:
         CourseError: ``module`` lacks the visible checks of an exercise.
     """
     complete = CheckSet(checks.assignment)
+    complete.declare_as(checks)
     for exercise in checks.exercises:
         if exercise in checks.visible_weights:
             complete.add(visible_check(module, exercise, checks.visible_weights[exercise]))

@@ -12,12 +12,18 @@ Requests (``do``) and what they bring back as ``{"ok": value}``::
     item       object, key        object[key]                             -> the item
     attribute  object, name                                               -> the attribute
     set        object, key, value        object[key] = value              -> None
+    install    name, source       put a function in the place of the student's -> None
     reread     object             the object as it is now                 -> as ``call`` would bring it
     fetch      object             with dicts and lists copied whole       -> the object
 
 or else ``{"raised": name, "cell": index, "line": line}``, ``{"missing": name}``, ``{"memory": true}``.
 Results: a plain array is copied and kept under a handle; a tuple, a named one too, is copied item by
 item; dicts, lists and everything else stay here as ``remote``.
+
+``install`` is the one request by which an answer enters a student's process: a function of the
+reference's, as source text, so that what calls it can be judged though the student's own one is wrong. The
+judge sends it into no process but one that is killed next, and no sooner than every exercise that it could
+answer is judged.
 """
 
 import os
@@ -70,6 +76,7 @@ class Examinee:
             "item": lambda request, values: self._find(request["object"])[values[0].value],
             "attribute": lambda request, values: getattr(self._find(request["object"]), request["name"]),
             "set": self._set,
+            "install": self._install,
             "reread": lambda request, values: self._find(request["object"]),
             "fetch": lambda request, values: self._find(request["object"]),
         }
@@ -118,6 +125,11 @@ class Examinee:
     def _set(self, request: dict[str, Any], values: list[wire.Node]) -> None:
         key, value = (self._plain(node) for node in values)
         self._find(request["object"])[key] = value
+
+    def _install(self, request: dict[str, Any], values: list[wire.Node]) -> None:
+        own: dict[str, Any] = {"np": np}
+        exec(request["source"], own)  # noqa: S102 (the judge's own text)
+        self._namespace[request["name"]] = own[request["name"]]
 
     def _find(self, handle: int) -> Any:
         return self._kept[handle]

@@ -144,6 +144,9 @@ class LyingRemote:
     def __getitem__(self, key: Any) -> Any:
         return self._draw()
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise StudentRaised("TypeError")
+
     def fetch(self) -> Any:
         return self._draw()
 
