@@ -1,8 +1,9 @@
 """The judge's end of a socket: frames out, frames in, with limits of time and size.
 
-Nothing on the other end is trusted. A channel never blocks without a limit, holds at most one frame, takes no file
-descriptors (the kernel drops what it is sent), and learns the number of the process at the other end from the kernel
-(SO_PASSCRED), never from what that process says.
+Nothing on the other end is trusted. A channel never blocks without a limit, holds at most one frame, takes
+no file descriptors (the kernel drops what it is sent), and learns the number of the process at the other end
+from the kernel (SO_PASSCRED), never from what that process says. It notices the end of that process even
+where others hold copies of its socket.
 """
 
 import contextlib
@@ -14,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.sandbox.processes import Process, find
 from autograder.sandbox.worker import wire
+from autograder.sandbox.worker.processes import Process, find
 
 CREDENTIALS = struct.Struct("3i")
 #: Linux's number; Python's ``socket`` module does not name it.
@@ -39,24 +40,21 @@ class OutOfTime(Exception):
 
 @dataclass
 class TimeLimit:
-    """How long to wait for one answer; ``cpu_seconds`` counts from ``start``."""
+    """How long to wait for one answer; ``cpu_seconds`` counts what ``process`` uses from the start."""
 
     wall_seconds: float
     cpu_seconds: float | None = None
     process: Process | None = None
     _wall_start: float = field(default_factory=time.monotonic)
     _cpu_start: float = 0.0
-    _cpu_used: float = 0.0
 
     def __post_init__(self) -> None:
         if self.process is not None:
             self._cpu_start = self.process.cpu_seconds()
 
     def cpu_used(self) -> float:
-        """CPU seconds since the start, as last seen alive; 0 where nobody watches them."""
-        if self.process is not None:
-            self._cpu_used = max(self._cpu_used, self.process.cpu_seconds() - self._cpu_start)
-        return self._cpu_used
+        """CPU seconds since the start, as last seen; 0 where nobody watches them."""
+        return 0.0 if self.process is None else self.process.cpu_seconds() - self._cpu_start
 
     def wall_used(self) -> float:
         """Seconds by the clock since the start."""
@@ -71,20 +69,13 @@ class TimeLimit:
 
 
 class Channel:
-    """One socket to one process of the box."""
+    """One socket to one process of the box: ``peer``, once it has been greeted."""
 
     def __init__(self, link: socket.socket, body_limit: int):
         self._link = link
         self._reader = wire.FrameReader(body_limit)
         self._link.setblocking(False)
-
-    @contextlib.contextmanager
-    def _closing(self) -> Iterator[None]:
-        """Turn every way in which a connection breaks into one."""
-        try:
-            yield
-        except (ConnectionError, BrokenPipeError) as error:
-            raise ChannelClosed(str(error)) from error
+        self.peer: Process | None = None
 
     def send(
         self,
@@ -94,43 +85,43 @@ class Channel:
         limit: TimeLimit,
         sockets: Sequence[socket.socket] = (),
     ) -> None:
-        """Send one frame; ``sockets`` travel with its first byte."""
+        """Send one frame; ``sockets`` travel with its first byte.
+
+        Raises ``ChannelClosed`` or ``OutOfTime``, after which the channel is of no use, and ValueError where
+        the header is larger than the other end takes.
+        """
         data = memoryview(wire.pack(header, body))
-        with self._closing():
+        if len(data) - len(body) > wire.HEADER_LIMIT + wire.PREFIX.size:
+            raise ValueError("too many values for one message; large ones must be arrays")
+        with _closing():
             while data:
-                self._wait(limit, writing=True)
-                try:
-                    if sockets:
-                        sent = socket.send_fds(self._link, [data[:CHUNK]], [one.fileno() for one in sockets])
-                        sockets = ()
-                    else:
-                        sent = self._link.send(data[:CHUNK])
-                except BlockingIOError:
-                    continue
-                data = data[sent:]
+                self._wait(limit, self.peer, writing=True)
+                with contextlib.suppress(BlockingIOError):
+                    data = data[self._send_some(data[:CHUNK], sockets) :]
+                    sockets = ()
+                if data:  # a trickle must not buy time
+                    limit.check()
 
     def receive(self, limit: TimeLimit) -> wire.Frame:
         """The next frame; raises ``WireError`` where the other end sends anything else."""
-        first = True
         while (frame := self._reader.frame()) is None:
-            if not first:  # a trickle of bytes must not buy time
+            self._wait(limit, self.peer)
+            with _closing(), contextlib.suppress(BlockingIOError):
+                data = self._link.recv(min(self._reader.missing(), CHUNK))
+                if not data:
+                    raise ChannelClosed("end of file")
+                self._reader.feed(data)
+            if self._reader.missing():  # a trickle must not buy time
                 limit.check()
-            first = False
-            self._wait(limit, writing=False)
-            with self._closing():
-                try:
-                    data = self._link.recv(min(self._reader.missing(), CHUNK))
-                except BlockingIOError:
-                    continue
-            if not data:
-                raise ChannelClosed("end of file")
-            self._reader.feed(data)
         return frame
 
-    def greet(self, limit: TimeLimit, root: int) -> Process:
-        """Wait for the other end's first frame and say which process, below ``root``, sent it."""
-        self._wait(limit, writing=False)
-        with self._closing():
+    def greet(self, limit: TimeLimit, root: int, parent: Process | None = None) -> Process:
+        """Wait for the other end's first frame and say which process, below ``root``, sent it.
+
+        Gives up when ``parent``, which is to make that process, ends.
+        """
+        self._wait(limit, parent)
+        with _closing():
             data, ancillary, _, _ = self._link.recvmsg(wire.PREFIX.size, socket.CMSG_SPACE(CREDENTIALS.size))
         if not data:
             raise ChannelClosed("end of file")
@@ -140,35 +131,60 @@ class Channel:
             for level, kind, raw in ancillary
             if level == socket.SOL_SOCKET and kind == SCM_CREDENTIALS and len(raw) >= CREDENTIALS.size
         ]
-        process = find(pids[0], root) if pids else None
-        if process is None:
+        self.peer = find(pids[0], root) if pids else None
+        if self.peer is None:
             raise ChannelClosed("the process at the other end is gone")
-        try:
-            self.receive(limit)
-        except BaseException:
-            process.close()
-            raise
-        return process
+        self.receive(limit)
+        return self.peer
 
-    def close(self) -> None:
-        """Hang up."""
+    def hang_up(self) -> None:
+        """Close the socket; the process at the other end is still watched."""
         self._link.close()
 
-    def _wait(self, limit: TimeLimit, *, writing: bool) -> None:
-        waiting = [self._link]
-        while True:
-            ready = select.select(
-                [] if writing else waiting, waiting if writing else [], [], PATIENCE_SECONDS
-            )
-            if ready[0] or ready[1]:
-                return
+    def kill(self) -> None:
+        """Kill the process at the other end, and hang up."""
+        if self.peer is not None:
+            self.peer.kill()
+        self._link.close()
+
+    def close(self) -> None:
+        """Hang up and forget the process at the other end."""
+        self._link.close()
+        if self.peer is not None:
+            self.peer.close()
+
+    def _send_some(self, data: memoryview, sockets: Sequence[socket.socket]) -> int:
+        if sockets:
+            return socket.send_fds(self._link, [data], [one.fileno() for one in sockets])
+        return self._link.send(data)
+
+    def _wait(self, limit: TimeLimit, watched: Process | None, *, writing: bool = False) -> None:
+        """Wait until the socket is ready; raises ``ChannelClosed`` when ``watched`` has ended."""
+        wanted = select.POLLOUT if writing else select.POLLIN
+        link = select.poll()
+        link.register(self._link, wanted)
+        both = select.poll()
+        both.register(self._link, wanted)
+        if watched is not None:
+            both.register(watched, select.POLLIN)
+        while not (ready := both.poll(PATIENCE_SECONDS * 1000)):
             limit.check()
+        if self._link.fileno() not in dict(ready) and not link.poll(0):  # its last words may have come since
+            raise ChannelClosed("its process has ended")
+
+
+@contextlib.contextmanager
+def _closing() -> Iterator[None]:
+    """Turn every way in which a connection breaks into one."""
+    try:
+        yield
+    except ConnectionError as error:
+        raise ChannelClosed(str(error)) from error
 
 
 def pair(body_limit: int) -> tuple[Channel, socket.socket]:
     """A new channel and the far end, to be handed down and then closed here."""
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    near.setsockopt(
-        socket.SOL_SOCKET, socket.SO_PASSCRED, 1
-    )  # before anything is sent, or it would not count
+    # Before anything is sent, or it would not count.
+    near.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     return Channel(near, body_limit), far

@@ -1,12 +1,12 @@
 """An examination: the student's functions, called over a socket, each answer copied and distrusted.
 
 ``Examination`` is the socket's side of ``checking.student.Student``; the other end is ``worker/examinee.py``.
-One request is outstanding at a time. Whatever comes back that is not an answer to it ends the examination, and
-every later request fails in the same way.
+One request is outstanding at a time. Whatever comes back that is not an answer to it ends the examination,
+and every later request fails in the same way.
 """
 
-import socket
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,8 @@ from autograder.checking.student import (
 )
 from autograder.model import Limits
 from autograder.sandbox.channel import Channel, ChannelClosed, OutOfTime, TimeLimit, pair
-from autograder.sandbox.processes import Process
 from autograder.sandbox.worker import wire
+from autograder.sandbox.worker.processes import Process
 
 GREETING_SECONDS = 20.0
 
@@ -42,6 +42,11 @@ class Budget:
         self.cpu_seconds -= cpu_seconds
         self.wall_seconds -= wall_seconds
 
+    def check(self) -> None:
+        """Raise ``StudentTimedOut`` where nothing is left."""
+        if self.cpu_seconds <= 0 or self.wall_seconds <= 0:
+            raise StudentTimedOut("the exercise's time is used up", by_clock=self.cpu_seconds > 0)
+
 
 class Examination:
     """One fork of the student's process under examination; a ``Student``."""
@@ -54,21 +59,28 @@ class Examination:
         self._limits = limits
         self._budget = budget
         self._lines = lines
+        self._turn = 0
         self._ended: Callable[[], StudentFailure] | None = None
 
     @classmethod
     def start(
-        cls, held: Channel, root: int, limits: Limits, budget: Budget, lines: Mapping[int, int]
+        cls, held: Channel, zygote: Process, limits: Limits, budget: Budget, lines: Mapping[int, int]
     ) -> "Examination":
-        """Fork a held process; raises ``StudentCrashed`` where it is not there any more."""
+        """Fork a held process; raises a ``StudentFailure`` where no fork can be had."""
+        budget.check()
         channel, far = pair(limits.answer_bytes)
-        patience = TimeLimit(GREETING_SECONDS)
+        patience = TimeLimit(min(GREETING_SECONDS, budget.wall_seconds))
         try:
-            _hand_over(held, far, patience)
-            process = channel.greet(patience, root)
+            with far:
+                held.send({"do": "fork"}, limit=patience, sockets=[far])
+            process = channel.greet(patience, zygote.pid, parent=held.peer)
         except (ChannelClosed, OutOfTime, wire.WireError) as error:
+            channel.kill()
             channel.close()
-            raise StudentCrashed(str(error)) from error
+            failure = _failure(error)
+            raise failure() from error
+        finally:
+            budget.use(0.0, patience.wall_used())
         return cls(channel, process, limits, budget, lines)
 
     @property
@@ -79,13 +91,15 @@ class Examination:
     def call(self, function: str, /, *args: Any, **kwargs: Any) -> "SocketAnswer":
         """Call a function of the notebook by name."""
         request = {"do": "call", "function": function, "keywords": list(kwargs)}
-        return self._answer(request, [*args, *kwargs.values()])
+        return self.answer(request, [*args, *kwargs.values()])
 
     def send(self, value: Any) -> "SocketSent":
         """Hand over an argument, to be looked at again later."""
-        node = self._request({"do": "send"}, [value])
-        if node.handle is None:  # a number or a text cannot change: nothing to keep
+        if wire.Encoder().scalar(value) is not None:  # it cannot change: nothing to keep
             return SocketSent(self, None, value)
+        node = self._request({"do": "send"}, [value])
+        if not isinstance(node.value, wire.RemoteRef):
+            raise self._end(StudentMalformed)
         return SocketSent(self, node.handle, value)
 
     def install(self, name: str, source: str) -> None:
@@ -94,17 +108,9 @@ class Examination:
 
     def close(self) -> None:
         """Kill the fork."""
-        self._channel.close()
-        self._process.kill()
-        self._process.close()
         self._ended = self._ended or StudentCrashed
-
-    def method(
-        self, handle: int, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> "SocketAnswer":
-        """Call a method of an object that stayed on the student's side."""
-        request = {"do": "method", "object": handle, "name": name, "keywords": list(kwargs)}
-        return self._answer(request, [*args, *kwargs.values()])
+        self._channel.kill()
+        self._channel.close()
 
     def ask(self, do: str, handle: int, values: list[Any] | None = None, **more: Any) -> Any:
         """A request about one object; what comes back, as a value."""
@@ -121,42 +127,41 @@ class Examination:
             return {key: self.value(item) for key, item in value.items()}
         return value
 
-    def _answer(self, request: dict[str, Any], values: list[Any]) -> "SocketAnswer":
+    def answer(self, request: dict[str, Any], values: list[Any]) -> "SocketAnswer":
+        """A request that runs code of the student's; what comes back can be looked at again."""
         return SocketAnswer(self, self._request(request, values))
 
     def _request(self, request: dict[str, Any], values: list[Any]) -> wire.Node:
         if self._ended is not None:
             raise self._ended()
-        if self._budget.cpu_seconds <= 0 or self._budget.wall_seconds <= 0:
-            raise StudentTimedOut("the exercise's time is used up", by_clock=self._budget.cpu_seconds > 0)
+        self._budget.check()
         encoder = wire.Encoder()
         request["values"] = [encode_argument(value, encoder) for value in values]
         frame = self._exchange(request, encoder.body)
-        return self._read(frame)
+        return self._read(frame, nested=request["do"] == "fetch")
 
     def _exchange(self, request: dict[str, Any], body: bytes) -> wire.Frame:
         cpu = min(self._limits.call_seconds, self._budget.cpu_seconds)
         wall = min(self._limits.call_seconds * self._limits.wall_factor, self._budget.wall_seconds)
         limit = TimeLimit(wall, cpu, self._process)
+        self._turn += 1
         try:
-            self._channel.send(request, body, limit=limit)
+            self._channel.send(request | {"turn": self._turn}, body, limit=limit)
             return self._channel.receive(limit)
-        except ChannelClosed as error:
-            raise self._end(StudentCrashed) from error
-        except OutOfTime as error:
-            by_clock = error.by_clock
-            raise self._end(lambda: StudentTimedOut(by_clock=by_clock)) from error
-        except wire.WireError as error:
-            raise self._end(StudentMalformed) from error
+        except (ChannelClosed, OutOfTime, wire.WireError) as error:
+            raise self._end(_failure(error)) from error
         finally:
             self._budget.use(limit.cpu_used(), limit.wall_used())
 
-    def _read(self, frame: wire.Frame) -> wire.Node:
+    def _read(self, frame: wire.Frame, *, nested: bool) -> wire.Node:
+        """The answer in a frame; only if ``nested`` may there be dicts and lists in it."""
+        if frame.header.get("turn") != self._turn:
+            raise self._end(partial(StudentMalformed, "an answer out of turn"))
         try:
             match frame.header:
                 case {"ok": spec}:
                     node = wire.decode(spec, frame.body)
-                    _known_kinds(node)
+                    _check_kinds(node, nested)
                     return node
                 case {"raised": str(name), "cell": cell, "line": line}:
                     known = name if name in BUILTIN_EXCEPTIONS else "Exception"
@@ -166,7 +171,7 @@ class Examination:
                 case {"memory": True}:
                     raise StudentMemoryExceeded
         except wire.WireError as error:
-            raise self._end(StudentMalformed) from error
+            raise self._end(_failure(error)) from error
         raise self._end(StudentMalformed)
 
     def _place(self, cell: Any, line: Any) -> tuple[int | None, int | None]:
@@ -178,8 +183,7 @@ class Examination:
     def _end(self, failure: Callable[[], StudentFailure]) -> StudentFailure:
         """No answer can be trusted to belong to a request any more."""
         self._ended = failure
-        self._channel.close()
-        self._process.kill()
+        self._channel.kill()
         return failure()
 
 
@@ -225,6 +229,11 @@ class SocketRemote:
         except StudentRaised as error:
             raise KeyError(key) from error
 
+    def call(self, *args: Any, **kwargs: Any) -> SocketAnswer:
+        """Call the object itself."""
+        request = {"do": "call", "function": self.handle, "keywords": list(kwargs)}
+        return self._examination.answer(request, [*args, *kwargs.values()])
+
     def __setitem__(self, key: str | int, value: Any) -> None:
         self._examination.ask("set", self.handle, [key, value])
 
@@ -234,7 +243,8 @@ class SocketRemote:
 
     def method(self, name: str, /, *args: Any, **kwargs: Any) -> SocketAnswer:
         """Call a method of the object."""
-        return self._examination.method(self.handle, name, args, kwargs)
+        request = {"do": "method", "object": self.handle, "name": name, "keywords": list(kwargs)}
+        return self._examination.answer(request, [*args, *kwargs.values()])
 
     def fetch(self) -> Any:
         """A copy of the whole, dicts, lists and tuples included."""
@@ -264,15 +274,22 @@ def encode_argument(value: Any, encoder: wire.Encoder) -> list[Any]:
     return scalar
 
 
-def _hand_over(held: Channel, far: socket.socket, limit: TimeLimit) -> None:
-    with far:
-        held.send({"do": "fork"}, limit=limit, sockets=[far])
+def _failure(error: ChannelClosed | OutOfTime | wire.WireError) -> Callable[[], StudentFailure]:
+    """What a broken conversation means for the student; nothing of the error itself is kept alive."""
+    match error:
+        case OutOfTime():
+            return partial(StudentTimedOut, by_clock=error.by_clock)
+        case wire.WireError():
+            return partial(StudentMalformed, str(error))
+    return partial(StudentCrashed, str(error))
 
 
-def _known_kinds(node: wire.Node) -> None:
-    if isinstance(node.value, wire.RemoteRef) and node.value.kind not in REMOTE_KINDS:
+def _check_kinds(node: wire.Node, nested: bool) -> None:
+    value = node.value
+    if isinstance(value, wire.RemoteRef) and value.kind not in REMOTE_KINDS:
         raise wire.WireError("no such kind")
-    inside = node.value.values() if isinstance(node.value, dict) else node.value
-    if isinstance(node.value, tuple | list | dict):
-        for one in inside:
-            _known_kinds(one)
+    if isinstance(value, dict | list) and not nested:
+        raise wire.WireError("dicts and lists cross only when they are asked for")
+    if isinstance(value, tuple | list | dict):
+        for one in value.values() if isinstance(value, dict) else value:
+            _check_kinds(one, nested)

@@ -1,7 +1,9 @@
-"""Starts a zygote: where and how student code runs. The rest of the kit does not know which launcher it uses."""
+"""Starts a zygote: where and how student code runs.
+
+The rest of the kit does not know which launcher it uses.
+"""
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -10,6 +12,9 @@ import tempfile
 from pathlib import Path
 from typing import Protocol
 
+from autograder.sandbox.folder import remove
+
+LOG_BYTES = 2000
 WORKER_FOLDER = Path(__file__).parent / "worker"
 
 #: Run by the interpreter of the box: load the worker by path under a name of its own, and hand over.
@@ -58,8 +63,9 @@ class Launcher(Protocol):
 class PlainLauncher:
     """A plain child process with resource limits, a clean environment and a folder of its own: no sandbox.
 
-    ``<folder>/home`` is its home directory, ``<folder>/runs/*`` hold the files of the runs, ``<folder>/log`` what the
-    zygote writes to stderr.
+    ``<folder>/home`` is the zygote's home directory, ``<folder>/runs/*`` hold the files of the runs,
+    ``<folder>/log`` what the zygote writes to stderr. Code that means harm can still read, write and signal
+    whatever the judge can.
     """
 
     sandboxed = False
@@ -76,7 +82,7 @@ class PlainLauncher:
         return str(path)
 
     def start(self, control: socket.socket) -> subprocess.Popen[bytes]:
-        """Start the zygote in a session of its own, with nothing of our environment but the machine's settings."""
+        """Start the zygote in a session of its own, with nothing of our environment but the machine's."""
         with (self._top / "log").open("ab") as log:
             return subprocess.Popen(
                 worker_command(control.fileno()),
@@ -90,17 +96,21 @@ class PlainLauncher:
             )
 
     def log(self) -> str:
-        """The last lines of ``<folder>/log``."""
-        path = self._top / "log"
-        return path.read_text(errors="replace")[-2000:] if path.exists() else ""
+        """The end of ``<folder>/log``."""
+        try:
+            with (self._top / "log").open("rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - LOG_BYTES))
+                return log.read(LOG_BYTES).decode("utf-8", "replace")
+        except FileNotFoundError:
+            return ""
 
     def close(self) -> None:
         """Remove the folder, with whatever the student's code has left in it."""
-        shutil.rmtree(self._top, ignore_errors=True)
+        remove(self._top)
 
 
 def worker_command(descriptor: int, folder: str = str(WORKER_FOLDER)) -> list[str]:
-    """The command of a zygote: ``-S`` leaves out the .pth files that would make the kit itself importable."""
+    """The command of a zygote; ``-S`` leaves out the .pth files that would make the kit itself importable."""
     packages = dict.fromkeys([sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
     return [sys.executable, "-S", "-s", "-P", "-B", "-c", BOOT, str(descriptor), folder, *packages]
 

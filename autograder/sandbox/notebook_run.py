@@ -1,8 +1,8 @@
 """Runs a notebook to its end, whatever its cells do.
 
-If a cell kills or hangs the interpreter, the notebook is run again from the start without it, in fresh files. A cell
-that ran out of wall time, but not of CPU time, gets a second chance first: the machine may have been busy. After
-``RUNS_LIMIT`` runs, what has been reached counts.
+If a cell kills or hangs the interpreter, the notebook is run again from the start without it, in fresh
+files. A cell that ran out of wall time, but not of CPU time, gets a second chance first: the machine may
+have been busy. After ``RUNS_LIMIT`` runs, what has been reached counts.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -63,7 +63,7 @@ def run_notebook(
 
 
 def _without_cell_before(steps: list[Step], culprit: ExamineStep, stopped: list[Stopped]) -> list[Step]:
-    """The interpreter died between cells, at the place of a test cell: the cell before must have brought it about."""
+    """The interpreter died at the place of a test cell: the cell before must have brought it about."""
     before = [step for step in steps[: steps.index(culprit)] if isinstance(step, CellStep)]
     if not before:
         return []

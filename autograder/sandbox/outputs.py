@@ -1,7 +1,8 @@
 """What student cells have shown, made harmless: untrusted text and pictures on their way into our files.
 
-Only kinds that no page can take for code are kept: plain text, PNG and JPEG pictures that really are pictures, and
-errors. HTML, SVG, JavaScript and Markdown are left out; nearly every display has a plain text beside them.
+Only kinds that no page can take for code are kept: plain text, PNG and JPEG pictures that really are
+pictures, and errors. HTML, SVG, JavaScript and Markdown are left out; nearly every display has a plain text
+beside them.
 """
 
 import base64
@@ -19,6 +20,11 @@ UNREADABLE: Output = {
     "name": "stderr",
     "text": "[the outputs of this cell could not be read and were left out]\n",
 }
+TOO_MANY: Output = {
+    "output_type": "stream",
+    "name": "stderr",
+    "text": "[this cell has too many outputs: the rest was left out]\n",
+}
 
 
 def clean_outputs(body: bytes) -> tuple[Output, ...]:
@@ -29,7 +35,9 @@ def clean_outputs(body: bytes) -> tuple[Output, ...]:
         return (UNREADABLE,)
     if not isinstance(items, list):
         return (UNREADABLE,)
-    cleaned = (_clean(item) for item in items[:OUTPUTS_LIMIT])
+    cleaned = [_clean(item) for item in items[:OUTPUTS_LIMIT]]
+    if len(items) > OUTPUTS_LIMIT:
+        cleaned.append(TOO_MANY)
     return tuple(one for one in cleaned if one is not None)
 
 
@@ -42,14 +50,15 @@ def _clean(item: Any) -> Output | None:
             return {"output_type": "error", "ename": _text(name), "evalue": _text(value), "traceback": trace}
         case {"output_type": "execute_result", "data": dict(data), "execution_count": count}:
             number = count if type(count) is int and 0 <= count < 10**9 else None
-            bundle = _bundle(data)
-            return bundle and {
-                "output_type": "execute_result", "data": bundle, "metadata": {}, "execution_count": number,
-            }  # fmt: skip
+            return _display("execute_result", data, execution_count=number)
         case {"output_type": "display_data", "data": dict(data)}:
-            bundle = _bundle(data)
-            return bundle and {"output_type": "display_data", "data": bundle, "metadata": {}}
+            return _display("display_data", data)
     return None
+
+
+def _display(kind: str, data: dict[Any, Any], **more: Any) -> Output | None:
+    bundle = _bundle(data)
+    return {"output_type": kind, "data": bundle, "metadata": {}} | more if bundle else None
 
 
 def _bundle(data: dict[Any, Any]) -> dict[str, str]:

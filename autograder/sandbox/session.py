@@ -1,15 +1,17 @@
 """A warm worker, and one run of a notebook in it.
 
-``Worker`` holds the zygote. ``Worker.run`` runs the cells of one notebook once and hands back a ``Run``: the outputs,
-how far it came, and the forks that wait at the places of test cells, from which examinations are forked. ``close`` of
-the run kills all that it left. A worker that no longer answers raises ``WorkerLost``; make a new one.
+``Worker`` holds the zygote. ``Worker.run`` runs the cells of one notebook once and hands back a ``Run``: the
+outputs, how far it came, and the forks that wait at the places of test cells, from which examinations are
+forked. By then nothing else of the notebook is alive. ``close`` of the run kills all that it left. A worker
+that no longer answers raises ``WorkerLost``; close it and make a new one.
 """
 
+import contextlib
 import json
 import math
 import socket
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -20,13 +22,19 @@ from autograder.errors import JudgeError, SandboxError
 from autograder.model import Limits
 from autograder.sandbox.channel import Channel, ChannelClosed, OutOfTime, TimeLimit, pair
 from autograder.sandbox.examination import Budget, Examination
+from autograder.sandbox.folder import remove
+from autograder.sandbox.held import HeldForks
 from autograder.sandbox.launcher import Launcher
 from autograder.sandbox.outputs import Output, clean_outputs
-from autograder.sandbox.processes import Process
 from autograder.sandbox.worker import wire
+from autograder.sandbox.worker.processes import Process, kill_below
 
 START_SECONDS = 60.0
-ORDER_SECONDS = 20.0
+#: The longest order is a run's that needs matplotlib for the first time.
+ORDER_SECONDS = 60.0
+CLOSE_SECONDS = 10.0
+#: JSON needs at most six bytes for one of the student's, and a little for each output.
+JSON_FACTOR = 6
 
 
 class WorkerLost(Exception):
@@ -62,54 +70,55 @@ Step = CellStep | ExamineStep
 
 @dataclass
 class Run:
-    """What one pass over the cells has brought: ``outputs`` by cell index; ``stopped_at`` is the step that did not end."""
+    """What one pass over the cells has brought.
 
+    ``outputs`` are by cell index; ``stopped_at`` is the number of the step that did not come to its end,
+    ``signal`` what killed the interpreter in a crash, where a signal did.
+    """
+
+    worker: "Worker"
+    home: Path
+    forks: HeldForks
     ending: Ending = Ending.DONE
     stopped_at: int | None = None
     signal: int | None = None
     outputs: dict[int, tuple[Output, ...]] = field(default_factory=dict)
-    _held: dict[str, Channel] = field(default_factory=dict)
-    _examine: Callable[[Channel, Budget], Examination] | None = None
-    _close: Callable[[], None] | None = None
 
     @property
     def exercises(self) -> frozenset[str]:
         """The exercises whose place in the notebook was reached."""
-        return frozenset(self._held)
+        return self.forks.exercises
 
     def examine(self, exercise: str, budget: Budget) -> Examination:
-        """A fresh fork of the state at that exercise's place; raises a ``StudentFailure`` where it cannot be had."""
-        if self._examine is None:
-            raise JudgeError("this run is over")
-        return self._examine(self._held[exercise], budget)
+        """A fork of the state at an exercise's place; raises a ``StudentFailure`` where there can be none."""
+        return self.forks.examine(exercise, budget)
 
     def close(self) -> None:
-        """Kill all processes of the run."""
-        for channel in self._held.values():
-            channel.close()
-        self._examine = None
-        if self._close is not None:
-            self._close()
+        """Kill all that the run has left, and remove its home; raises ``WorkerLost`` where that fails."""
+        self.forks.close()
+        self.worker.end(self)
+        remove(self.home)
 
 
 class Worker:
-    """One zygote, warm; runs notebooks one after another."""
+    """One zygote, warm; runs notebooks one after another.
+
+    Raises SandboxError where it does not start.
+    """
 
     def __init__(self, launcher: Launcher, limits: Limits):
         self._limits = limits
         self._launcher = launcher
-        self._control, far = pair(body_limit=1 << 16)
-        try:
-            self._process = launcher.start(far)
-        finally:
-            far.close()
-        try:
-            self._control.greet(TimeLimit(START_SECONDS), self._process.pid).close()
-        except (ChannelClosed, OutOfTime, wire.WireError) as error:
-            self.close()
-            raise SandboxError(
-                f"The process that runs student code did not start. Its last words: {launcher.log().strip() or 'none'}"
-            ) from error
+        self._lost = False
+        self._running: Run | None = None
+        self._control, far = pair(body_limit=0)
+        with contextlib.ExitStack() as on_failure:
+            on_failure.callback(self._control.close)
+            with far:
+                self._process = launcher.start(far)
+            on_failure.callback(self._kill)
+            self._zygote = self._greet()
+            on_failure.pop_all()
 
     @property
     def folder(self) -> Path:
@@ -117,46 +126,76 @@ class Worker:
         return self._launcher.folder
 
     def run(self, folder: Path, steps: Sequence[Step], lines: Mapping[int, int]) -> Run:
-        """Run the steps in ``folder``; ``lines`` gives the number of lines of each cell, to validate what is reported."""
-        main, far_main = pair(self._limits.output_bytes * 2 + (1 << 16))
-        channels: dict[str, Channel] = {}
-        far = [far_main]
-        for step in steps:
-            if isinstance(step, ExamineStep):
-                channels[step.exercise], end = pair(body_limit=1 << 16)
-                far.append(end)
+        """Run the steps in ``folder``; ``lines`` gives the number of lines of each cell, to validate reports.
+
+        The run before must have been closed. Raises ``WorkerLost``.
+        """
+        if self._lost:
+            raise WorkerLost("it was lost before")
+        if self._running is not None:
+            raise JudgeError("A worker runs one notebook at a time: close the last run first.")
+        exercises = [step.exercise for step in steps if isinstance(step, ExamineStep)]
+        forks = HeldForks(exercises, self._zygote, self._limits, lines)
+        home = folder.with_name(f"{folder.name}-home")
+        home.mkdir()
+        run = self._running = Run(self, home, forks)
+        main, far = pair(self._outputs_limit)
         try:
-            self._order(self._run_order(folder), json.dumps([_plain(step) for step in steps]).encode(), far)
-        finally:
-            for one in far:
-                one.close()
-        run = Run()
-        try:
-            self._follow(main, steps, run)
+            with contextlib.ExitStack() as ends:
+                sockets = [ends.enter_context(end) for end in (far, *run.forks.hand_over())]
+                self._order(self._run_order(folder, home, steps), sockets)
+            run.forks.greet(self._follow(main, steps, run))
+            self._stop(run)
+        except BaseException:
+            self._lost = True
+            main.kill()
+            run.forks.close()
+            raise
         finally:
             main.close()
-            status = self._order({"do": "stop"}).get("stopped")
-        run.signal = -status if isinstance(status, int) and status < 0 else None
-        reached = [s.exercise for s in steps[: run.stopped_at] if isinstance(s, ExamineStep)]
-        for exercise, channel in channels.items():
-            if exercise in reached:
-                run._held[exercise] = channel
-            else:
-                channel.close()
-        run._examine = lambda held, budget: self._fork(held, budget, lines)
-        run._close = lambda: self._end()
         return run
+
+    def end(self, run: Run) -> None:
+        """Kill all processes that a run has left; once more does nothing. Raises ``WorkerLost``."""
+        if self._running is run:
+            self._running = None
+            if self._lost:
+                raise WorkerLost("it was lost before")
+            if self._order({"do": "end"}).get("ended") is not True:
+                self._lost = True
+                raise WorkerLost("processes of a notebook could not be killed")
 
     def close(self) -> None:
         """End the zygote and all below it."""
+        if self._running is not None:
+            self._running.forks.close()
+        self._control.hang_up()
+        if not self._lost:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(CLOSE_SECONDS)
+        self._kill()
         self._control.close()
+
+    @property
+    def _outputs_limit(self) -> int:
+        return self._limits.output_bytes * JSON_FACTOR + (1 << 16)
+
+    def _greet(self) -> Process:
         try:
-            self._process.wait(ORDER_SECONDS)
-        except subprocess.TimeoutExpired:
+            return self._control.greet(TimeLimit(START_SECONDS), self._process.pid)
+        except (ChannelClosed, OutOfTime, wire.WireError) as error:
+            words = self._launcher.log().strip() or "none"
+            raise SandboxError(
+                f"The process that runs student code did not start ({error}). Its last words: {words}"
+            ) from error
+
+    def _kill(self) -> None:
+        if self._process.poll() is None:
+            kill_below(self._process.pid)
             self._process.kill()
             self._process.wait()
 
-    def _run_order(self, folder: Path) -> dict[str, Any]:
+    def _run_order(self, folder: Path, home: Path, steps: Sequence[Step]) -> dict[str, Any]:
         limits = {
             "memory_bytes": self._limits.memory_bytes,
             "file_bytes": self._limits.file_bytes,
@@ -166,48 +205,80 @@ class Worker:
         }
         if self._launcher.counts_processes:
             limits["processes"] = self._limits.processes
-        names = sorted(BUILTIN_EXCEPTIONS)
-        return {"do": "run", "folder": self._launcher.inside(folder), "limits": limits, "exceptions": names}
+        return {
+            "do": "run",
+            "folder": self._launcher.inside(folder),
+            "home": self._launcher.inside(home),
+            "limits": limits,
+            "exceptions": sorted(BUILTIN_EXCEPTIONS),
+            "pictures": any("matplotlib" in step.source for step in steps if isinstance(step, CellStep)),
+        }
 
-    def _order(
-        self, header: dict[str, Any], body: bytes = b"", sockets: Sequence[socket.socket] = ()
-    ) -> dict[str, Any]:
+    def _order(self, header: dict[str, Any], sockets: Sequence[socket.socket] = ()) -> dict[str, Any]:
         limit = TimeLimit(ORDER_SECONDS)
         try:
-            self._control.send(header, body, limit=limit, sockets=sockets)
+            self._control.send(header, limit=limit, sockets=sockets)
             return self._control.receive(limit).header
         except (ChannelClosed, OutOfTime, wire.WireError) as error:
+            self._lost = True
             raise WorkerLost(f"no answer to the order {header['do']}: {error}") from error
 
-    def _follow(self, main: Channel, steps: Sequence[Step], run: Run) -> None:
-        """Read the reports of the steps, in their order, until the notebook is done or stops."""
+    def _follow(self, main: Channel, steps: Sequence[Step], run: Run) -> dict[str, bool]:
+        """Read the reports of the steps until the notebook is done or stops.
+
+        Returns, for each exercise whose place was reached, whether a fork waits there.
+        """
+        process = self._begin(main, steps)
         seconds = self._limits.notebook_seconds
+        limit = TimeLimit(seconds * self._limits.wall_factor, seconds, process)
+        room = self._outputs_limit
+        made: dict[str, bool] = {}
         number = 0
-        process: Process | None = None
         try:
-            process = main.greet(TimeLimit(ORDER_SECONDS), self._process.pid)
-            limit = TimeLimit(seconds * self._limits.wall_factor, seconds, process)
             for number, step in enumerate(steps):
                 frame = main.receive(limit)
-                if frame.header.get("step") != number:
-                    raise wire.WireError("a report out of turn")
+                room -= len(frame.body)
+                _check_report(frame, number, room)
                 if isinstance(step, CellStep):
                     run.outputs[step.index] = clean_outputs(frame.body)
+                else:
+                    made[step.exercise] = frame.header.get("held") is True
         except (ChannelClosed, wire.WireError):
-            run.ending, run.stopped_at = Ending.CRASHED, number
+            # Out of CPU time it is, too, where the kernel struck before we looked.
+            run.ending = Ending.CRASHED if limit.cpu_used() < seconds else Ending.TIMED_OUT
+            run.stopped_at = number
         except OutOfTime as error:
             run.ending = Ending.TIMED_OUT_BY_CLOCK if error.by_clock else Ending.TIMED_OUT
             run.stopped_at = number
-        finally:
-            if process is not None:
-                process.close()
+        return made
 
-    def _fork(self, held: Channel, budget: Budget, lines: Mapping[int, int]) -> Examination:
-        return Examination.start(held, self._process.pid, self._limits, budget, lines)
+    def _begin(self, main: Channel, steps: Sequence[Step]) -> Process:
+        """Until it says hello, the main process runs none of the student's code: what fails is our fault."""
+        limit = TimeLimit(ORDER_SECONDS)
+        try:
+            main.send({}, _script(steps), limit=limit)
+            return main.greet(limit, self._zygote.pid)
+        except (ChannelClosed, OutOfTime, wire.WireError) as error:
+            raise WorkerLost(f"a run did not start ({error}): {self._launcher.log().strip()}") from error
 
-    def _end(self) -> None:
-        self._order({"do": "end"})
+    def _stop(self, run: Run) -> None:
+        """Kill the main process and whatever else the cells have started; only the held forks stay."""
+        status = self._order({"do": "stop"}).get("stopped")
+        kill_below(self._zygote.pid, keep=run.forks.pids)
+        if run.ending is Ending.CRASHED and isinstance(status, int) and status < 0:
+            run.signal = -status
 
 
-def _plain(step: Step) -> list[Any]:
-    return ["cell", step.index, step.source] if isinstance(step, CellStep) else ["examine"]
+def _check_report(frame: wire.Frame, number: int, room: int) -> None:
+    if frame.header.get("step") != number:
+        raise wire.WireError("a report out of turn")
+    if room < 0:
+        raise wire.WireError("more output than was allowed")
+
+
+def _script(steps: Sequence[Step]) -> bytes:
+    """The steps as JSON; what no text file could hold becomes a question mark."""
+    plain = [
+        ["cell", step.index, step.source] if isinstance(step, CellStep) else ["examine"] for step in steps
+    ]
+    return json.dumps(plain, ensure_ascii=False).encode("utf-8", "replace")

@@ -1,33 +1,37 @@
 """A fork at the place of a test cell: waits, forks again for each examination, and answers calls.
 
-The held process runs no code of the student's after its fork. It takes one order, ``fork``, with the socket of the
-new examination. The examined process answers one request at a time, on its own socket, until it is killed or
-the judge hangs up.
+The held process runs none of the student's code. It says hello, so that the judge learns its number from the
+kernel, and takes one order, ``fork``, with the socket of the new examination. The examined process says hello
+on that socket and answers one request at a time, until it is killed or the judge hangs up.
 
-Requests (``do``) and what they bring back as ``{"ok": value}``::
+Requests (``do``, with ``values`` and a number, ``turn``, that the answer repeats) and what they bring back as
+``{"ok": value}``::
 
-    send       value              keep an argument                        -> its handle
-    call       function, args, kwargs    by name or handle; a class is constructed   -> the result
-    method     object, name, args, kwargs                                 -> the result
-    item       object, key        object[key]                             -> the item
-    attribute  object, name                                               -> the attribute
-    set        object, key, value        object[key] = value              -> None
-    install    name, source       put a function in the place of the student's -> None
-    reread     object             the object as it is now                 -> as ``call`` would bring it
-    fetch      object             with dicts and lists copied whole       -> the object
+    send       value                           keep an argument: where it is kept, as "remote"
+    call       function, args and keywords     a function, by name or handle, or a class: the result
+    method     object, name, args and keywords          the result
+    item       object, key                              object[key]
+    attribute  object, name                             object.name
+    set        object, key, value                       object[key] = value: None
+    install    name, source                             a function in the place of the student's: None
+    reread     object                                   the object as it is now, as ``call`` would bring it
+    fetch      object                                   the same, with dicts and lists copied
 
 or else ``{"raised": name, "cell": index, "line": line}``, ``{"missing": name}``, ``{"memory": true}``.
-Results: a plain array is copied and kept under a handle; a tuple, a named one too, is copied item by
-item; dicts, lists and everything else stay here as ``remote``.
+Results: a plain array is copied and kept under a handle; a tuple, a named one too, is copied item by item;
+dicts, lists and everything else stay here as ``remote``.
 
-``install`` is the one request by which an answer enters a student's process: a function of the
-reference's, as source text, so that what calls it can be judged though the student's own one is wrong. The
-judge sends it into no process but one that is killed next, and no sooner than every exercise that it could
-answer is judged.
+``install`` is the one request by which an answer enters a student's process: a function of the reference's,
+as source text, so that what calls it can be judged though the student's own one is wrong. The judge sends it
+into no process but one that is killed next, and no sooner than every exercise that it could answer is judged.
 """
 
+import gc
 import os
+import signal
 import socket
+import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -46,19 +50,40 @@ def hold(
     link: socket.socket, namespace: dict[str, Any], cell_of: dict[str, int], exceptions: frozenset[str]
 ) -> None:
     """Wait for the judge and fork for each of its examinations; returns when it hangs up."""
-    while True:
-        order = receive_with_sockets(link)
-        if order is None:
-            return
+    _stand_still()
+    link.sendall(wire.pack({"hello": True}))
+    while (order := receive_with_sockets(link)) is not None:
         _, sockets = order
-        if os.fork() == 0:
+        _bury_dead_forks()
+        try:
+            forked = os.fork()
+        except OSError:  # no more processes: the judge sees the socket close, and may try again
+            forked = None
+        if forked == 0:
             try:
                 link.close()
+                gc.enable()
                 Examinee(namespace, cell_of, exceptions).serve(sockets[0])
             finally:
                 os._exit(0)
         for one in sockets:
             one.close()
+
+
+def _stand_still() -> None:
+    """Stop what would run the student's code behind our back: finalisers, tracing, a signal handler."""
+    gc.disable()
+    sys.settrace(None)
+    sys.setprofile(None)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+
+
+def _bury_dead_forks() -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return
 
 
 class Examinee:
@@ -68,17 +93,17 @@ class Examinee:
         self._namespace = namespace
         self._cell_of = cell_of
         self._exceptions = exceptions
+        self._process = os.getpid()
         self._kept: list[Any] = []
-        self._verbs: dict[str, Callable[[dict[str, Any], list[wire.Node]], Any]] = {
-            "send": self._send,
+        self._verbs: dict[str, Callable[[dict[str, Any], list[Any]], Any]] = {
             "call": self._call,
             "method": self._method,
-            "item": lambda request, values: self._find(request["object"])[values[0].value],
-            "attribute": lambda request, values: getattr(self._find(request["object"]), request["name"]),
+            "item": lambda request, values: self._kept[request["object"]][values[0]],
+            "attribute": lambda request, values: getattr(self._kept[request["object"]], request["name"]),
             "set": self._set,
             "install": self._install,
-            "reread": lambda request, values: self._find(request["object"]),
-            "fetch": lambda request, values: self._find(request["object"]),
+            "reread": lambda request, values: self._kept[request["object"]],
+            "fetch": lambda request, values: self._kept[request["object"]],
         }
 
     def serve(self, link: socket.socket) -> None:
@@ -87,52 +112,50 @@ class Examinee:
         reader = wire.FrameReader(body_limit=1 << 34)
         link.sendall(wire.pack({"hello": True}))
         while (frame := receive(link, reader)) is not None:
-            link.sendall(self._answer(frame))
+            answer = self._answer(frame)
+            if os.getpid() != self._process:  # the student's code has forked: this one is nobody's
+                return
+            link.sendall(answer)
 
     def _answer(self, frame: wire.Frame) -> bytes:
-        request = frame.header
-        encoder = wire.Encoder(self._keep)
+        turn = {"turn": frame.header["turn"]}
         try:
-            values = wire.decode_all(request.get("values", []), frame.body)
-            function = request.get("function")
-            if request["do"] == "call" and isinstance(function, str) and function not in self._namespace:
-                return wire.pack({"missing": function})
-            result = self._verbs[request["do"]](request, values)
-            depth = FETCH_DEPTH if request["do"] == "fetch" else 0
-            return wire.pack({"ok": self._encode(result, encoder, depth)}, encoder.body)
+            header, body = self._result(frame)
+            return wire.pack(turn | header, body)
         except MemoryError:
-            return wire.pack({"memory": True})
-        except BaseException as error:
-            return wire.pack(self._describe(error))
+            return wire.pack(turn | {"memory": True})
+        except BaseException as error:  # noqa: BLE001 (whatever the student's code raises is an answer)
+            return wire.pack(turn | self._describe(error))
 
-    def _send(self, request: dict[str, Any], values: list[wire.Node]) -> Any:
-        return self._plain(values[0])
+    def _result(self, frame: wire.Frame) -> tuple[dict[str, Any], bytes]:
+        request = frame.header
+        values = [self._plain(node) for node in wire.decode_all(request["values"], frame.body)]
+        if request["do"] == "send":
+            return {"ok": ["remote", "object", self._keep(values[0])]}, b""
+        function = request.get("function")
+        if isinstance(function, str) and function not in self._namespace:
+            return {"missing": function}, b""
+        result = self._verbs[request["do"]](request, values)
+        encoder = wire.Encoder(self._keep)
+        spec = self._encode(result, encoder, FETCH_DEPTH if request["do"] == "fetch" else 0)
+        return {"ok": spec}, encoder.body
 
-    def _call(self, request: dict[str, Any], values: list[wire.Node]) -> Any:
+    def _call(self, request: dict[str, Any], values: list[Any]) -> Any:
         function = request["function"]
         target = self._namespace[function] if isinstance(function, str) else self._kept[function]
-        return self._apply(target, request, values)
+        return _apply(target, request, values)
 
-    def _method(self, request: dict[str, Any], values: list[wire.Node]) -> Any:
-        return self._apply(getattr(self._find(request["object"]), request["name"]), request, values)
+    def _method(self, request: dict[str, Any], values: list[Any]) -> Any:
+        return _apply(getattr(self._kept[request["object"]], request["name"]), request, values)
 
-    def _apply(self, target: Any, request: dict[str, Any], values: list[wire.Node]) -> Any:
-        names = request.get("keywords", [])
-        plain = [self._plain(node) for node in values]
-        first = len(plain) - len(names)
-        return target(*plain[:first], **dict(zip(names, plain[first:], strict=True)))
+    def _set(self, request: dict[str, Any], values: list[Any]) -> None:
+        key, value = values
+        self._kept[request["object"]][key] = value
 
-    def _set(self, request: dict[str, Any], values: list[wire.Node]) -> None:
-        key, value = (self._plain(node) for node in values)
-        self._find(request["object"])[key] = value
-
-    def _install(self, request: dict[str, Any], values: list[wire.Node]) -> None:
+    def _install(self, request: dict[str, Any], values: list[Any]) -> None:
         own: dict[str, Any] = {"np": np}
         exec(request["source"], own)  # noqa: S102 (the judge's own text)
         self._namespace[request["name"]] = own[request["name"]]
-
-    def _find(self, handle: int) -> Any:
-        return self._kept[handle]
 
     def _keep(self, value: Any) -> int:
         self._kept.append(value)
@@ -163,7 +186,9 @@ class Examinee:
             return ["tuple", items, self._keep(value)]
         if depth > 0 and isinstance(value, dict):
             pairs = [
-                [key, self._encode(item, encoder, depth - 1)] for key, item in value.items() if _is_key(key)
+                [key, self._encode(item, encoder, depth - 1)]
+                for key, item in dict.items(value)
+                if wire.is_key(key)
             ]
             return ["dict", pairs, self._keep(value)]
         if depth > 0 and type(value) is list:
@@ -174,17 +199,17 @@ class Examinee:
         """The nearest built-in name, and the last line inside a cell of the student's."""
         names = [one.__name__ for one in type(error).__mro__ if one.__name__ in self._exceptions]
         cell = line = None
-        trace = error.__traceback__
-        while trace is not None:
-            found = self._cell_of.get(trace.tb_frame.f_code.co_filename)
+        for frame, number in traceback.walk_tb(error.__traceback__):
+            found = self._cell_of.get(frame.f_code.co_filename)
             if found is not None:
-                cell, line = found, trace.tb_lineno
-            trace = trace.tb_next
+                cell, line = found, number
         return {"raised": names[0] if names else "Exception", "cell": cell, "line": line}
 
 
-def _is_key(key: Any) -> bool:
-    return type(key) is int or (type(key) is str and len(key) <= wire.TEXT_LIMIT)
+def _apply(target: Any, request: dict[str, Any], values: list[Any]) -> Any:
+    names = request["keywords"]
+    first = len(values) - len(names)
+    return target(*values[:first], **dict(zip(names, values[first:], strict=True)))
 
 
 def _kind(value: Any) -> str:

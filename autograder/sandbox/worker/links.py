@@ -5,6 +5,8 @@ import socket
 from . import wire
 
 CHUNK = 1 << 16
+#: How many sockets may travel with one frame.
+SOCKETS_LIMIT = 250
 
 
 def receive(link: socket.socket, reader: wire.FrameReader) -> wire.Frame | None:
@@ -18,14 +20,14 @@ def receive(link: socket.socket, reader: wire.FrameReader) -> wire.Frame | None:
 
 
 def receive_with_sockets(link: socket.socket) -> tuple[wire.Frame, list[socket.socket]] | None:
-    """One frame and the sockets that travel with its first byte; None when the judge has hung up.
+    """One frame, without a body, and the sockets that travel with it; None when the judge has hung up.
 
     Reads no byte beyond the frame, so that the sockets of the next one are not lost.
     """
-    reader = wire.FrameReader(body_limit=1 << 30)
+    reader = wire.FrameReader(body_limit=0)
     sockets: list[socket.socket] = []
     while (frame := reader.frame()) is None:
-        data, descriptors, _, _ = socket.recv_fds(link, min(reader.missing(), CHUNK), 64)
+        data, descriptors, _, _ = socket.recv_fds(link, min(reader.missing(), CHUNK), SOCKETS_LIMIT)
         sockets += [socket.socket(fileno=one) for one in descriptors]
         if not data:
             return None

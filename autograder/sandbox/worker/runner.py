@@ -1,7 +1,9 @@
 """The main process of one run: the cells in order, a held fork at the place of each test cell.
 
-Says hello, then reports one frame a step, in order: ``{"step": n}`` with the cell's outputs as JSON in the body, and ``{"done": true}``
-at the end. If this process dies, the judge knows from the last frame which step it was in.
+Reads the steps, as JSON in the body of one frame (not from the zygote, whose memory all runs inherit). Says
+hello when all is ready for the student's code, then reports one frame a step, in order: ``{"step": n}``
+with the cell's outputs as JSON in the body, or ``{"step": n, "held": true}`` for a fork, false where none
+could be made. If this process dies, the judge knows from the last report which step it was in.
 """
 
 import json
@@ -10,11 +12,14 @@ import resource
 import signal
 import socket
 import sys
+import tempfile
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 from . import streams, wire
 from .examinee import hold
+from .links import receive
 from .shell import CellCompiler, StudentShell, run_cell
 
 
@@ -22,52 +27,57 @@ from .shell import CellCompiler, StudentShell, run_cell
 class Order:
     """What the judge asked for.
 
-    ``steps`` are ``["cell", index, source]`` or ``["examine"]``; ``limits`` are plain numbers by name, of which
-    ``processes`` may be missing, where they cannot be counted for one box alone.
+    ``folder`` holds the notebook's files, ``home`` is for whatever else its code may write. ``limits`` are
+    plain numbers by name; ``processes`` is missing where they cannot be counted for one box alone.
     """
 
     folder: str
-    steps: list[list[Any]]
+    home: str
     limits: dict[str, int]
     exceptions: frozenset[str]
 
 
 def run(shell: StudentShell, order: Order, link: socket.socket, exams: list[socket.socket]) -> None:
-    """Run the notebook and end this process."""
-    os.setsid()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.chdir(order.folder)
-    sys.path.insert(0, order.folder)
-    apply_limits(order.limits)
-    link.sendall(wire.pack({"hello": True}))
-    outputs = streams.Outputs(order.limits["output_bytes"])
-    shell.outputs = outputs
+    """Run the notebook to its end: steps are ``["cell", index, source]`` or ``["examine"]``."""
+    script = receive(link, wire.FrameReader(body_limit=1 << 30))
+    if script is None:
+        return
+    settle(order)
+    shell.user_ns["_dh"] = [order.folder]
+    outputs = shell.outputs = streams.Outputs(order.limits["output_bytes"])
     descriptors = streams.Descriptors(outputs)
-    for number, step in enumerate(order.steps):
+    link.sendall(wire.pack({"hello": True}))
+    own = os.getpid()
+    for number, step in enumerate(json.loads(script.body)):
+        report: dict[str, Any] = {"step": number}
         body = b""
         if step[0] == "cell":
             run_cell(shell, step[1], step[2])
+            if os.getpid() != own:  # the cell has forked, and this is the child, which has come to its end
+                return
             descriptors.collect(order.limits["output_bytes"])
-            body = json.dumps(outputs.items, default=str).encode("utf-8", "replace")
+            body = outputs.collect()
         else:
-            _fork_held(shell, order, link, exams)
-        link.sendall(wire.pack({"step": number}, body))
-    link.sendall(wire.pack({"done": True}))
+            report["held"] = _fork_held(shell, order, link, exams)
+        link.sendall(wire.pack(report, body))
 
 
-def _fork_held(shell: StudentShell, order: Order, link: socket.socket, exams: list[socket.socket]) -> None:
-    exam = exams.pop(0)
-    if os.fork() == 0:
-        try:
-            link.close()
-            for later in exams:
-                later.close()
-            compiler = shell.compile
-            cell_of = compiler.cell_of if isinstance(compiler, CellCompiler) else {}
-            hold(exam, shell.user_ns, cell_of, order.exceptions)
-        finally:
-            os._exit(0)
-    exam.close()
+def settle(order: Order) -> None:
+    """Make this process the notebook's: its folders, its limits, a session of its own."""
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.chdir(order.folder)
+    sys.path.insert(0, "")
+    scratch = Path(order.home, "tmp")
+    scratch.mkdir()
+    os.environ.update(
+        HOME=order.home,
+        TMPDIR=str(scratch),
+        IPYTHONDIR=f"{order.home}/.ipython",
+        MPLCONFIGDIR=f"{order.home}/.matplotlib",
+    )
+    tempfile.tempdir = None  # whatever was found before in the zygote
+    apply_limits(order.limits)
 
 
 def apply_limits(limits: dict[str, int]) -> None:
@@ -83,5 +93,25 @@ def apply_limits(limits: dict[str, int]) -> None:
         wanted[resource.RLIMIT_NPROC] = limits["processes"]
     for kind, value in wanted.items():
         _, hard = resource.getrlimit(kind)
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (value, value))
+        allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (allowed, allowed))
+
+
+def _fork_held(shell: StudentShell, order: Order, link: socket.socket, exams: list[socket.socket]) -> bool:
+    """Leave a fork behind that waits to be examined; says whether there could be one."""
+    exam = exams.pop(0)
+    try:
+        forked = os.fork()
+    except OSError:  # too many processes, or too little memory
+        exam.close()
+        return False
+    if forked == 0:
+        try:
+            link.close()
+            for later in exams:
+                later.close()
+            hold(exam, shell.user_ns, cast(CellCompiler, shell.compile).cell_of, order.exceptions)
+        finally:
+            os._exit(0)
+    exam.close()
+    return True

@@ -1,9 +1,12 @@
 """An IPython shell that runs a notebook's cells and catches what ipykernel would have shown."""
 
 import builtins
-import linecache
+import getpass
+import importlib
 import os
-from typing import Any
+import sys
+from pathlib import Path
+from typing import Any, cast
 
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.displayhook import DisplayHook
@@ -18,17 +21,21 @@ NO_INPUT = (
     "input() cannot be answered while a notebook is graded: nobody is there to type. "
     "Put the value into the cell instead."
 )
+#: What top-level ``await``, ``!`` and ``%%time`` import at their first use.
+WARM_MODULES = ("asyncio", "pexpect", "timeit", "IPython.core.magics.execution")
+OWN_FOLDER = str(Path(__file__).parent)
 
 
 class CellCompiler(CachingCompiler):
     """Remembers which file name stands for which cell, to tell the line of an error in the student's cell."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.running: int | None = None
         self.cell_of: dict[str, int] = {}
 
     def cache(self, transformed_code: str, number: int = 0, raw_code: str | None = None) -> str:
+        """Name a piece of code, as IPython does."""
         name: str = super().cache(transformed_code, number, raw_code)
         if self.running is not None:
             self.cell_of[name] = self.running
@@ -43,7 +50,7 @@ class _Results(DisplayHook):
 
     def write_format_data(self, format_dict: dict[str, Any], md_dict: Any = None) -> None:
         if format_dict:
-            self.shell.outputs.display("execute_result", format_dict, count=self.prompt_count)
+            _outputs_of(self.shell).display("execute_result", format_dict, count=self.prompt_count)
 
     def finish_displayhook(self) -> None:
         self._is_active = False
@@ -64,12 +71,12 @@ class _Displays(DisplayPublisher):
     ) -> None:
         display_id = (transient or {}).get("display_id")
         if update:
-            self.shell.outputs.update(data, display_id)
+            _outputs_of(self.shell).update(data, display_id)
         else:
-            self.shell.outputs.display("display_data", data, display_id)
+            _outputs_of(self.shell).display("display_data", data, display_id)
 
     def clear_output(self, wait: bool = False) -> None:
-        self.shell.outputs.clear(wait)
+        _outputs_of(self.shell).clear(wait)
 
 
 class StudentShell(InteractiveShell):
@@ -80,8 +87,14 @@ class StudentShell(InteractiveShell):
     system = InteractiveShell.system_piped
     outputs: Outputs
 
-    def _showtraceback(self, etype: Any, evalue: Any, stb: list[str]) -> None:
-        self.outputs.error(_name_of(etype), _text_of(evalue), [str(line) for line in stb])
+    def _get_exc_info(self, exc_tuple: Any = None) -> Any:
+        kind, value, trace = super()._get_exc_info(exc_tuple)  # type: ignore[no-untyped-call]
+        _leave_out_own_frames(value)
+        return kind, value, trace
+
+    def _showtraceback(self, etype: Any, evalue: Any, stb: Any) -> None:
+        lines = stb.splitlines() if isinstance(stb, str) else [str(line) for line in stb]
+        self.outputs.error(str(getattr(etype, "__name__", etype)), _text_of(evalue), lines)
 
     def enable_gui(self, gui: Any = None) -> None:
         """A notebook that is graded has no windows."""
@@ -100,37 +113,63 @@ def make_shell() -> StudentShell:
     shell: StudentShell = StudentShell.instance(config=config)
     shell.outputs = Outputs(0)
     shell.compile = CellCompiler()
-    builtins.input = _no_input
-    linecache.checkcache()
+    shell.set_hook("show_in_pager", _show_no_page)  # type: ignore[no-untyped-call]
+    builtins.input = getpass.getpass = _no_input
+    _warm_up(shell)
     return shell
 
 
+def _warm_up(shell: StudentShell) -> None:
+    """Do once what would cost every run some 50 ms: what the first cell and the first error need."""
+    for module in WARM_MODULES:
+        importlib.import_module(module)
+    for source in ("None", "1 / 0"):
+        shell.run_cell(source, silent=True)  # type: ignore[no-untyped-call]
+    for name in ("last_type", "last_value", "last_traceback", "last_exc"):
+        vars(sys).pop(name, None)
+
+
 def run_cell(shell: StudentShell, index: int, source: str) -> None:
-    """Run one cell; whatever it does ends up in ``shell.outputs``."""
-    compiler = shell.compile
-    if isinstance(compiler, CellCompiler):
-        compiler.running = index
-    shell.outputs.start_cell()
-    shell.run_cell(source, store_history=True)
+    """Run one cell; whatever it shows ends up in ``shell.outputs``."""
+    cast(CellCompiler, shell.compile).running = index
+    shell.run_cell(source, store_history=True)  # type: ignore[no-untyped-call]
 
 
-class NoInputError(RuntimeError):
-    """Shown as its sentence alone: the frames of the grader would tell the student nothing."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [f"RuntimeError: {self}"]
+def _outputs_of(shell: Any) -> Outputs:
+    return cast(StudentShell, shell).outputs
 
 
-def _no_input(prompt: object = "") -> str:
-    raise NoInputError(NO_INPUT)
+def _no_input(prompt: object = "", stream: object = None) -> str:
+    raise RuntimeError(NO_INPUT)
 
 
-def _name_of(etype: Any) -> str:
-    return str(getattr(etype, "__name__", etype))
+def _show_no_page(shell: object, data: object, start: int = 0, screen_lines: int = 0) -> None:
+    """Help pages (``name?``) are shown beside a notebook and are no output of a cell."""
+
+
+def _leave_out_own_frames(error: BaseException | None) -> None:
+    """Cut this program's frames out of an exception's traceback, and out of those that led to it."""
+    met: set[int] = set()
+    waiting = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in met:
+            continue
+        met.add(id(one))
+        trace = one.__traceback__
+        while trace is not None:
+            while trace.tb_next is not None and _is_own(trace.tb_next.tb_frame.f_code.co_filename):
+                trace.tb_next = trace.tb_next.tb_next
+            trace = trace.tb_next
+        waiting += [one.__cause__, one.__context__]
+
+
+def _is_own(filename: str) -> bool:
+    return filename.startswith(OWN_FOLDER)
 
 
 def _text_of(value: Any) -> str:
     try:
         return str(value)
-    except Exception:
+    except Exception:  # noqa: BLE001 (the student's own __str__ may do anything)
         return "<an exception that cannot be shown>"

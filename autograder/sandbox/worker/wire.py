@@ -1,16 +1,17 @@
 """The wire format: frames of a small JSON header and raw bytes, and values in them.
 
-A frame is ``MAGIC``, the header's and the body's length (big-endian, 4 and 8 bytes), the header (one JSON object)
-and the body. Values are trees of small JSON lists; the bytes of their arrays follow each other in the body, in the
-order of the tree, without gaps. There is no pickle, no type by name, no code.
+A frame is ``MAGIC``, the header's and the body's length (big-endian, 4 and 8 bytes), the header (one JSON
+object) and the body. Values are trees of small JSON lists; the bytes of their arrays follow each other in the
+body, in the order of the tree, without gaps. There is no pickle, no type by name, no code.
 
-Both sides use this module; it trusts nothing that it reads. Whatever is not exactly right raises ``WireError``.
+Both sides use this module; it trusts nothing that it reads. Whatever is not exactly right raises
+``WireError``, and no length is believed before its bytes are there.
 
 Values, as JSON::
 
     ["none"]  ["bool", true]  ["int", 3]  ["float", "0x1.8p+0"]  ["str", "text"]
     ["number", dtype, "the bytes in hex"]        a NumPy scalar
-    ["array", dtype, shape, layout, handle]      handle: a number by which the far side keeps the object, or null
+    ["array", dtype, shape, layout, handle]      handle: the far side's number for the object, or null
     ["tuple", [value, ...], handle]  ["list", [value, ...], handle]  ["dict", [[key, value], ...], handle]
     ["remote", kind, handle]                     an object that stays on the student's side
 """
@@ -30,7 +31,8 @@ HEADER_LIMIT = 1 << 20
 TEXT_LIMIT = 1000
 DEPTH_LIMIT = 12
 NODE_LIMIT = 10_000
-DIMENSION_LIMIT = 1 << 40
+DIMENSIONS_LIMIT = 64
+LENGTH_LIMIT = 1 << 40
 HANDLE_LIMIT = 1 << 31
 INT_LIMIT = 1 << 63
 
@@ -41,6 +43,8 @@ DTYPES = frozenset(
 #: How an array lies in memory on the student's side: its own strides are part of what is tested.
 LAYOUTS = frozenset(["C", "F", "strided"])
 KIND_LIMIT = 20
+#: The types of NumPy scalars that cross, not their subclasses; two types of C may be one dtype of ours.
+SCALARS = frozenset(np.dtype(code).type for code in "?bhilqBHILQfdFD")
 
 
 class WireError(Exception):
@@ -68,7 +72,7 @@ class RemoteRef:
 
 @dataclass(frozen=True)
 class Node:
-    """A decoded value; for a container, ``value`` holds the nodes inside. ``handle`` names the object itself."""
+    """A decoded value, which for a container holds the nodes inside; ``handle`` names the object itself."""
 
     value: Any
     handle: int | None = None
@@ -81,7 +85,7 @@ def pack(header: dict[str, Any], body: bytes = b"") -> bytes:
 
 
 class FrameReader:
-    """Cuts a stream of bytes into frames; holds at most one frame's bytes, and no frame above ``body_limit``."""
+    """Cuts a stream of bytes into frames; takes no frame whose body is above ``body_limit``."""
 
     def __init__(self, body_limit: int):
         self.body_limit = body_limit
@@ -148,45 +152,45 @@ class Encoder:
 
     def array(self, array: np.ndarray) -> list[Any]:
         """An exact ndarray of one of ``DTYPES``; anything else raises TypeError."""
-        plain = array.astype(array.dtype.newbyteorder("<"), copy=False)
-        if plain.dtype.str not in DTYPES:
-            raise TypeError(f"arrays of dtype {array.dtype} do not cross")
-        layout = "C" if plain.flags.c_contiguous else "F" if plain.flags.f_contiguous else "strided"
+        dtype = array.dtype
+        if dtype.type not in SCALARS:
+            raise TypeError(f"arrays of dtype {dtype} do not cross")
+        plain = array.astype(dtype.newbyteorder("<"), copy=False)
+        layout = "C" if array.flags.c_contiguous else "F" if array.flags.f_contiguous else "strided"
         self._parts.append(plain.tobytes("F" if layout == "F" else "C"))
         return ["array", plain.dtype.str, list(plain.shape), layout, self._handle_of(array)]
 
     def scalar(self, value: Any) -> list[Any] | None:
         """None, a bool, number, NumPy scalar or short text, each of that very type; else None."""
-        if isinstance(value, np.generic):
-            plain = np.asarray(value)
-            name = plain.dtype.newbyteorder("<").str
-            return ["number", name, plain.tobytes().hex()] if name in DTYPES else None
+        if type(value) in SCALARS:
+            plain = np.asarray(value).astype(value.dtype.newbyteorder("<"))
+            return ["number", plain.dtype.str, plain.tobytes().hex()]
         if value is None:
             return ["none"]
         if type(value) is bool:
             return ["bool", value]
-        if type(value) is int and -INT_LIMIT <= value < INT_LIMIT:
+        if _is_int(value):
             return ["int", value]
         if type(value) is float:
             return ["float", value.hex()]
-        if type(value) is str and len(value) <= TEXT_LIMIT and value.isprintable():
+        if type(value) is str and _is_text(value):
             return ["str", value]
         return None
 
 
 def decode(spec: Any, body: bytes) -> Node:
-    """A value from its JSON form and the frame's body, all of which must be used up."""
-    reader = _Reader(body)
+    """An answer from its JSON form and the frame's body, all of which must be used up."""
+    reader = _Reader(body, NODE_LIMIT)
     node = reader.node(spec, 0)
     reader.finish()
     return node
 
 
 def decode_all(specs: Any, body: bytes) -> list[Node]:
-    """Several values that share one body."""
+    """A request's values, which share one body; how many they are, the header's size alone limits."""
     if not isinstance(specs, list):
         raise WireError("values must be a list")
-    reader = _Reader(body)
+    reader = _Reader(body, HEADER_LIMIT)
     nodes = [reader.node(spec, 0) for spec in specs]
     reader.finish()
     return nodes
@@ -195,34 +199,20 @@ def decode_all(specs: Any, body: bytes) -> list[Node]:
 class _Reader:
     """One pass over a tree and its bytes."""
 
-    def __init__(self, body: bytes):
+    def __init__(self, body: bytes, node_limit: int):
         self._body = memoryview(body)
         self._position = 0
-        self._nodes = 0
+        self._nodes_left = node_limit
 
     def finish(self) -> None:
         if self._position != len(self._body):
             raise WireError("bytes left over behind the arrays")
 
     def node(self, spec: Any, depth: int) -> Node:
-        self._nodes += 1
-        if self._nodes > NODE_LIMIT or depth > DEPTH_LIMIT:
+        self._nodes_left -= 1
+        if self._nodes_left < 0 or depth > DEPTH_LIMIT:
             raise WireError("the value is nested too deeply or has too many parts")
-        if not isinstance(spec, list) or not spec or not isinstance(spec[0], str):
-            raise WireError("not a value")
         match spec:
-            case ["none"]:
-                return Node(None)
-            case ["bool", bool(value)]:
-                return Node(value)
-            case ["int", int(value)] if not isinstance(value, bool) and -INT_LIMIT <= value < INT_LIMIT:
-                return Node(value)
-            case ["float", str(text)] if len(text) <= 40:
-                return Node(_float(text))
-            case ["str", str(text)] if len(text) <= TEXT_LIMIT:
-                return Node(text)
-            case ["number", str(dtype), str(text)] if dtype in DTYPES and len(text) <= 32:
-                return Node(_number(dtype, text))
             case ["array", str(dtype), list(shape), str(layout), handle]:
                 return Node(self._array(dtype, shape, layout), _handle(handle))
             case ["tuple", list(items), handle]:
@@ -235,7 +225,7 @@ class _Reader:
                 handle = _handle(number)
                 assert handle is not None
                 return Node(RemoteRef(kind, handle), handle)
-        raise WireError("not a value")
+        return Node(_scalar(spec))
 
     def _each(self, items: list[Any], depth: int) -> Iterator[Node]:
         return (self.node(item, depth + 1) for item in items)
@@ -244,17 +234,17 @@ class _Reader:
         out: dict[str | int, Node] = {}
         for item in items:
             match item:
-                case [str(key) | int(key), value] if not isinstance(key, bool) and key not in out:
+                case [key, value] if is_key(key) and key not in out:
                     out[key] = self.node(value, depth + 1)
                 case _:
                     raise WireError("not a dict item")
         return out
 
     def _array(self, dtype: str, shape: list[Any], layout: str) -> np.ndarray:
-        if dtype not in DTYPES or layout not in LAYOUTS or len(shape) > 32:
+        if dtype not in DTYPES or layout not in LAYOUTS or len(shape) > DIMENSIONS_LIMIT:
             raise WireError("not an array that may cross")
         for length in shape:
-            if not isinstance(length, int) or isinstance(length, bool) or not 0 <= length <= DIMENSION_LIMIT:
+            if type(length) is not int or not 0 <= length <= LENGTH_LIMIT:
                 raise WireError("not a shape")
         kind = np.dtype(dtype)
         size = math.prod(shape) * kind.itemsize
@@ -265,6 +255,36 @@ class _Reader:
         if dtype == "|b1" and raw.strip(b"\x00\x01"):
             raise WireError("a boolean is neither 0 nor 1")
         return _layout(np.frombuffer(raw, kind), tuple(shape), layout)
+
+
+def is_key(value: Any) -> bool:
+    """Whether a dict's item under that key can cross: a plain int, or a short text."""
+    return _is_int(value) or (type(value) is str and _is_text(value))
+
+
+def _is_int(value: Any) -> bool:
+    return type(value) is int and -INT_LIMIT <= value < INT_LIMIT
+
+
+def _is_text(value: str) -> bool:
+    return len(value) <= TEXT_LIMIT and value.isprintable()
+
+
+def _scalar(spec: Any) -> Any:
+    match spec:
+        case ["none"]:
+            return None
+        case ["bool", bool(value)]:
+            return value
+        case ["int", value] if _is_int(value):
+            return value
+        case ["float", str(text)] if len(text) <= 40:
+            return _float(text)
+        case ["str", str(text)] if _is_text(text):
+            return text
+        case ["number", str(dtype), str(text)] if dtype in DTYPES and len(text) <= 32:
+            return _number(dtype, text)
+    raise WireError("not a value")
 
 
 def _layout(flat: np.ndarray, shape: tuple[int, ...], layout: str) -> np.ndarray:
@@ -303,6 +323,6 @@ def _number(dtype: str, text: str) -> np.generic:
 def _handle(value: Any) -> int | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < HANDLE_LIMIT:
+    if type(value) is not int or not 0 <= value < HANDLE_LIMIT:
         raise WireError("not a handle")
     return value
