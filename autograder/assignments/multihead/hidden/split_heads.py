@@ -6,7 +6,12 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.compare import expect_array
-from autograder.checking.contract import expect_refused, expect_repeatable, expect_untouched
+from autograder.checking.contract import (
+    expect_each_refused,
+    expect_refused,
+    expect_repeatable,
+    expect_untouched,
+)
 from autograder.checking.framework import CheckSet
 from autograder.checking.student import Student
 
@@ -45,8 +50,8 @@ def bad_heads(student: Student, reference: ModuleType, rng: np.random.Generator)
     """Whatever is no whole number of heads that divides d_model is refused with ValueError or TypeError."""
     (size,) = draws.sizes(rng, 1)
     x = draws.case(rng, size).x
-    for words, heads in draws.bad_head_counts(size):
-        expect_refused(student, "split_heads", (x, heads), f"heads is {words}")
+    cases = [(wrong, (x, heads)) for wrong, heads in draws.bad_head_counts(size)]
+    expect_each_refused(student, "split_heads", cases, "heads is")
 
 
 @checks.contract("split_heads", weight=0.1)

@@ -295,8 +295,9 @@ def _forward_with_mask(right: ModuleType, x: Array, params: Params, heads: int, 
 
 
 @mistakes.add(
+    slow=True,
     companions={"multihead": _forward_with_mask},
-    hint="How many forward passes does your backward pass make when there are 65,536 parameters?",
+    hint="How many forward passes does your backward pass make when there are 262,144 parameters?",
     seen="courses",
 )
 def numerical(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:

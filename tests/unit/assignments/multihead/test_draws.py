@@ -76,3 +76,11 @@ def test_integers_and_precisions_are_as_wanted() -> None:
     assert {single.x.dtype, single.dy.dtype, *(one.dtype for one in single.params.values())} == {
         np.dtype(np.float32)
     }
+
+
+def test_a_wide_case_has_many_parameters_and_numbers_as_large_as_those_of_other_cases() -> None:
+    wide = draws.wide_case(rng(0))
+    assert wide.x.shape == wide.dy.shape == (1, 2, 256)
+    assert sum(matrix.size for matrix in wide.params.values()) == 262_144
+    for matrix in wide.params.values():
+        assert np.std(matrix) == pytest.approx(1 / 16, rel=0.01)

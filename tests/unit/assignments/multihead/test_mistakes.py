@@ -60,7 +60,7 @@ FAILED = {
         "visible dx dwk dtypes ?large_scores extremes": "scores_not_transposed",
         "visible dx dwv dtypes large_scores extremes": "weights_not_transposed",
         "visible dwq dwk dwv dwo dtypes large_scores extremes": "averaged_over_batch averaged_over_tokens "
-        "first_sequence_only matrices_transposed",
+        "first_sequence_only matrices_transposed keys_renamed",
         "visible dx dtypes ?large_scores extremes": "routes_overwritten query_route_missing "
         "key_route_missing query_route_twice",
         "visible dx dtypes large_scores extremes": "value_route_missing routes_averaged",
@@ -72,7 +72,6 @@ FAILED = {
         "visible dx dwq dwk dwv dwo dtypes large_scores extremes cost": "dy_ignored made_float32",
         "dx dwq dwk dwv dwo dtypes large_scores extremes cost": "dy_averaged_in_time dy_reversed_in_time",
         "dtypes": "like_params",
-        "visible dwq dwk dwv dwo dtypes large_scores extremes cost": "keys_renamed",
         "untouched repeatable": "cache_used_up weights_overwritten",
         "untouched": "dy_changed",
         "visible ?dwq ?dwk ?dwv ?dwo ?dtypes ?large_scores ?extremes repeatable": "accumulated",
@@ -128,8 +127,8 @@ def test_derivatives_by_small_steps_are_right_but_fail_by_their_cost(grading: An
     assert grading.lost(values) == set()
     cost = grading.exercise("multihead_backward", namespace, only=["dx", "cost"], call_seconds=0.5)
     assert [check.verdict for check in cost.checks] == [Verdict.PASSED, Verdict.TIMED_OUT]
-    assert "far too long" in cost.checks[1].message
-    assert "forward pass for every single parameter" in str(cost.checks[1].hint)
+    assert "Differentiating numerically is too expensive" in cost.checks[1].message
+    assert "Write the gradients as formulas" in str(cost.checks[1].hint)
 
 
 def test_beliefs_and_hints_are_sentences_and_no_belief_is_told_twice() -> None:
