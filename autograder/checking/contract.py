@@ -26,6 +26,28 @@ def expect_refused(student: Student, function: str, args: Sequence[Any], words: 
     raise CheckFailure(f"{wanted}; it returned an answer.")
 
 
+def expect_each_refused(
+    student: Student, function: str, cases: Sequence[tuple[str, Sequence[Any]]], words: str
+) -> None:
+    """Like ``expect_refused`` for several calls: what is wrong in each, and its arguments.
+
+    All are tried; what is said about the first that is not refused names the others, too. ``words`` come
+    before what is wrong.
+    """
+    faults: list[tuple[str, CheckFailure]] = []
+    for wrong, args in cases:
+        try:
+            expect_refused(student, function, args, f"{words} {wrong}")
+        except CheckFailure as failure:
+            faults.append((wrong, failure))
+    if faults:
+        (_, first), *others = faults
+        if others:
+            names = " or ".join(wrong for wrong, _ in others)
+            first.rationale += f" Nor is it refused where {words} {names}."
+        raise first
+
+
 def expect_untouched(student: Student, function: str, args: Mapping[str, Any]) -> Answer:
     """Require a call, with arguments in this order, to leave arrays and dicts among them as they were."""
     sent = {

@@ -18,7 +18,7 @@ from autograder.model import Diagnosis, Verdict
 
 CheckFunction = Callable[[Student, ModuleType, np.random.Generator], None]
 #: Looks at a student whose exercise failed, and says what it saw, or None.
-Analysis = Callable[[Student, ModuleType, np.random.Generator], Diagnosis | None]
+Look = Callable[[Student, ModuleType, np.random.Generator], Diagnosis | None]
 #: Whether what a student computes fits the student's own earlier function, be that right or wrong.
 Fits = Callable[[Student, ModuleType, np.random.Generator], bool]
 
@@ -83,6 +83,14 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Analysis:
+    """What is tried where no known mistake explains why one of these checks failed."""
+
+    checks: tuple[str, ...]
+    look: Look
+
+
+@dataclass(frozen=True)
 class FollowThrough:
     """What an exercise is judged with, once more, where earlier exercises that it builds on have failed.
 
@@ -143,11 +151,11 @@ class CheckSet:
             raise ValueError(f"what {exercise} builds on is said twice")
         self.following[exercise] = FollowThrough(helpers, cache_of, keys, fits)
 
-    def analysis(self, exercise: str) -> Callable[[Analysis], Analysis]:
-        """Register what is tried on an exercise that failed, where no known mistake explains it."""
+    def analysis(self, exercise: str, *checks: str) -> Callable[[Look], Look]:
+        """Register what is tried where one of these checks failed and no known mistake explains it."""
 
-        def decorate(function: Analysis) -> Analysis:
-            self.analyses[exercise] = (*self.analyses.get(exercise, ()), function)
+        def decorate(function: Look) -> Look:
+            self.analyses[exercise] = (*self.analyses.get(exercise, ()), Analysis(checks, function))
             return function
 
         return decorate

@@ -34,7 +34,7 @@ class Mistake:
     ``function``: the exercise's function, wrong, with ``right`` in front. If ``stateful`` it takes ``right``
     alone and returns the wrong function, with a fresh memory of its own.
     ``companions``: other functions of the notebook that go with it, such as a forward pass whose
-    cache it needs.
+    cache it needs. ``slow``: it is right, but takes so long that it must not be tried on everybody.
     """
 
     id: str
@@ -45,6 +45,7 @@ class Mistake:
     function: WrongFunction
     stateful: bool = False
     companions: Mapping[str, WrongFunction] = field(default_factory=dict)
+    slow: bool = False
 
     def namespace(self, right: ModuleType) -> dict[str, object]:
         """A notebook's functions, right but for this mistake."""
@@ -67,6 +68,7 @@ class MistakeSet:
         seen: str,
         stateful: bool = False,
         companions: Mapping[str, WrongFunction] | None = None,
+        slow: bool = False,
     ) -> Callable[[Function], Function]:
         """Register a wrong function; raises ValueError where its name is taken or it says no belief."""
 
@@ -78,7 +80,7 @@ class MistakeSet:
                     f"mistake {name} of {self.exercise}: its name is taken, or it has no docstring"
                 )
             self._mistakes[name] = Mistake(
-                name, self.exercise, belief, hint, seen, function, stateful, companions or {}
+                name, self.exercise, belief, hint, seen, function, stateful, companions or {}, slow
             )
             return function
 

@@ -33,8 +33,8 @@ class Outcome:
     """How one check ended.
 
     ``message``, ``hint`` and ``diagnosis`` are for the student, ``detail`` is for the instructor alone.
-    ``by_clock`` marks a time-out by wall time, which a busy machine can cause, too. ``events`` and
-    ``comparison`` say what happened, and hold hidden inputs: they are for diagnosis and go nowhere else.
+    ``by_clock`` marks a time-out by wall time, which a busy machine can cause, too. ``attempt`` says which
+    inputs were drawn; ``events`` and ``comparison`` hold them: they are for diagnosis and go nowhere else.
     """
 
     verdict: Verdict
@@ -43,6 +43,7 @@ class Outcome:
     detail: str | None = None
     by_clock: bool = False
     diagnosis: Diagnosis | None = None
+    attempt: int = field(default=0, compare=False)
     events: tuple[Event, ...] = field(default=(), repr=False, compare=False)
     comparison: Comparison | None = field(default=None, repr=False, compare=False)
 

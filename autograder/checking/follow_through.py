@@ -1,0 +1,203 @@
+"""Judging an exercise by its own code, where what it builds on is wrong: right answers enter a fork.
+
+Two things may enter. A right helper takes the place of the student's own, as source text; and the keys of a
+right cache are laid over those of the student's cache. Both are answers to other exercises. They are safe
+under three rules, which ``usecases.assessing`` keeps:
+
+- they go only into a fork that answers one exercise more and is then killed;
+- they go there after every exercise that they could answer has its final verdict, so that whatever the
+  student's code does with them, such as to print them or to leave them in a file, comes too late;
+- no two forks are given the same inputs, so that nothing seen in one of them answers a question in another.
+"""
+
+import ast
+import builtins
+import inspect
+import symtable
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
+from typing import Any
+
+from autograder.checking.student import Answer, Remote, Sent, Student, StudentFailure
+from autograder.errors import CourseError
+
+#: What a function that is installed finds under a name besides builtins.
+INSTALLED_WITH = "np"
+
+
+def source_of(function: Callable[..., Any]) -> str:
+    """The source text by which ``Student.install`` makes a reference's function anew.
+
+    It comes without annotations, docstring and comments: it is code to be run, not to be read.
+
+    Raises:
+        CourseError: it is no plain function, or uses names other than builtins, its arguments and np.
+    """
+    name = getattr(function, "__name__", "?")
+    fault = f"The reference's function {name} cannot follow through:"
+    try:
+        (definition,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    except (OSError, TypeError, SyntaxError, ValueError) as error:
+        raise CourseError(f"{fault} it has no source.") from error
+    if not isinstance(definition, ast.FunctionDef) or definition.decorator_list:
+        raise CourseError(f"{fault} it must be a plain function, not decorated.")
+    text = ast.unparse(ast.fix_missing_locations(_Bare().visit(definition)))
+    strange = sorted(set(_outer_names(symtable.symtable(text, name, "exec"))) - _known(name))
+    if strange:
+        raise CourseError(
+            f"{fault} it uses {', '.join(strange)}. It must get along with builtins, its own arguments and "
+            f"{INSTALLED_WITH}."
+        )
+    return text
+
+
+class RightCache:
+    """A ``Student`` whose function ``forward`` returns right results, and a cache that is right in ``keys``.
+
+    The cache is the last of the results. The right keys are laid over the student's own cache, which may hold
+    more of them, or, if ``whole`` or where there is none, stand alone. What lies inside a right item that is
+    a dict is the student's own affair: such an item is laid only over a dict with the same keys.
+    """
+
+    def __init__(
+        self,
+        student: Student,
+        reference: ModuleType,
+        forward: str,
+        keys: Sequence[str],
+        *,
+        whole: bool = False,
+    ):
+        self._student = student
+        self._reference = reference
+        self._forward = forward
+        self._keys = keys
+        self._whole = whole
+
+    def call(self, function: str, /, *args: Any, **kwargs: Any) -> Answer:
+        """Call a function by name."""
+        own_args = [_inside(one) for one in args]
+        own_kwargs = {name: _inside(one) for name, one in kwargs.items()}
+        if function != self._forward:
+            return self._student.call(function, *own_args, **own_kwargs)
+        values = [_value(one) for one in args]
+        *results, cache = getattr(self._reference, function)(
+            *values, **{name: _value(one) for name, one in kwargs.items()}
+        )
+        right = {key: cache[key] for key in self._keys}
+        own = None if self._whole else self._own_cache(function, own_args, own_kwargs)
+        if own is None or not _lay(right, own):
+            own = _Handed(self._student.send(right), right)
+        return _Results((*results, own))
+
+    def send(self, value: Any) -> Sent:
+        """Hand over an argument."""
+        return _Handed(self._student.send(_inside(value)), _value(value))
+
+    def install(self, name: str, source: str) -> None:
+        """Put a function of ours in the place of the student's."""
+        self._student.install(name, source)
+
+    def _own_cache(self, function: str, args: list[Any], kwargs: dict[str, Any]) -> Remote | None:
+        try:
+            value = self._student.call(function, *args, **kwargs).value
+        except StudentFailure:
+            return None
+        own = value[-1] if isinstance(value, tuple) and value else None
+        return own if isinstance(own, Remote) and own.kind in ("dict", "object") else None
+
+
+class _Results:
+    """What the function with right results returned (``student.Answer``)."""
+
+    def __init__(self, value: tuple[Any, ...]):
+        self.value: Any = value
+
+    def reread(self) -> Any:
+        """The same results: nobody else has them."""
+        return self.value
+
+
+class _Handed:
+    """A dict or another argument of ours on the student's side: ``Sent``, and ``Remote`` like an answer."""
+
+    kind = "dict"
+
+    def __init__(self, sent: Sent, value: Any):
+        self.inside = sent
+        self.value = value
+
+    def reread(self) -> Any:
+        """The argument as it is now."""
+        return self.inside.reread()
+
+    def fetch(self) -> Any:
+        """A copy of the whole."""
+        return self.inside.reread()
+
+    def __getitem__(self, key: str | int) -> Any:
+        return self.inside.reread()[key]
+
+    def __setitem__(self, key: str | int, value: Any) -> None:
+        raise TypeError("a right cache is not changed any more")
+
+
+def _lay(right: dict[str, Any], own: Remote) -> bool:
+    """Lay right items over a student's cache; says whether it takes them."""
+    try:
+        before = own.fetch() if own.kind == "dict" else None
+        for key, item in right.items():
+            if not isinstance(item, dict) or _alike(item, before, key):
+                own[key] = item
+    except StudentFailure:
+        return False
+    return True
+
+
+def _alike(item: dict[str, Any], before: Any, key: str) -> bool:
+    """Whether the student's item is built as the right one is, or missing."""
+    if not isinstance(before, dict) or key not in before:
+        return isinstance(before, dict)
+    return isinstance(before[key], dict) and before[key].keys() == item.keys()
+
+
+def _inside(value: Any) -> Any:
+    return value.inside if isinstance(value, _Handed) else value
+
+
+def _value(value: Any) -> Any:
+    return value.value if isinstance(value, _Handed) else value
+
+
+def _known(name: str) -> set[str]:
+    return {*dir(builtins), INSTALLED_WITH, name}
+
+
+def _outer_names(table: symtable.SymbolTable) -> Iterator[str]:
+    """The names that a piece of code takes from outside, those of the functions within included."""
+    for symbol in table.get_symbols():
+        if symbol.is_referenced() and symbol.is_global():
+            yield symbol.get_name()
+    for child in table.get_children():
+        yield from _outer_names(child)
+
+
+class _Bare(ast.NodeTransformer):
+    """Takes away what does nothing when the code runs."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self.generic_visit(node)
+        node.returns = None
+        if ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is None:
+            return ast.Pass()
+        return ast.Assign(targets=[node.target], value=node.value)
