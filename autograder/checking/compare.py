@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.framework import CheckFailure, Comparison, MalformedAnswer
+from autograder.checking.margins import note
 from autograder.checking.student import Remote
 
 #: Largest difference allowed, relative to max(1, the largest expected number).
@@ -138,6 +139,8 @@ def repeated(first: Any, second: Any) -> bool:
 
 
 def _alike(one: Any, other: Any, tol: float) -> bool:
+    if type(one) is np.ndarray and type(other) is np.ndarray:  # by far the most frequent case
+        return _arrays_alike(one, other, tol)
     if isinstance(one, Remote) or isinstance(other, Remote):
         return isinstance(one, Remote) and isinstance(other, Remote) and one.kind == other.kind
     if type(one) is not type(other):
@@ -231,6 +234,8 @@ def _expect_numbers(got: np.ndarray, want: np.ndarray, what: str, tol: float) ->
         else:
             gap = np.where(got == want, 0.0, np.inf)
         wrong = ~(gap <= tol * scale)
+    if got.dtype.kind == "f" or want.dtype.kind == "f":
+        note(lambda: float(np.max(gap, initial=0.0)) / (tol * scale))
     if not np.any(wrong):
         return
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
