@@ -22,6 +22,8 @@ PLAIN_DTYPES = frozenset(
     | {"float32", "float64", "complex64", "complex128"}
 )
 
+_is_remote: dict[type, bool] = {}
+
 _EXCEPTIONS = """
 ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup BlockingIOError
 BrokenPipeError BufferError BytesWarning ChildProcessError ConnectionAbortedError ConnectionError
@@ -96,8 +98,18 @@ class StudentMalformed(StudentFailure):
     verdict = Verdict.MALFORMED_ANSWER
 
 
+class _ByType(type(Protocol)):  # type: ignore[misc]
+    """Looks for the members of a protocol once in each class: too slow for a question about every answer."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        kind = type(instance)
+        if kind not in _is_remote:
+            _is_remote[kind] = super().__instancecheck__(instance)
+        return _is_remote[kind]
+
+
 @runtime_checkable
-class Remote(Protocol):
+class Remote(Protocol, metaclass=_ByType):
     """An answer that stays where it is: only what is asked for is copied."""
 
     @property

@@ -1,7 +1,7 @@
 import builtins
 
-from autograder.checking.local import LocalStudent
-from autograder.checking.student import BUILTIN_EXCEPTIONS, function
+from autograder.checking.local import LocalRemote, LocalStudent
+from autograder.checking.student import BUILTIN_EXCEPTIONS, Remote, function
 
 
 def test_every_name_in_the_list_is_that_of_a_built_in_exception() -> None:
@@ -14,3 +14,12 @@ def test_a_function_of_the_student_returns_the_value_of_the_answer() -> None:
     double = function(LocalStudent({"double": lambda x: 2 * x}), "double")
     assert double(21) == 42
     assert double.__name__ == "double"
+
+
+def test_remote_is_what_has_its_members_whatever_its_class() -> None:
+    class Window:
+        kind = "dict"
+        __getitem__ = __setitem__ = fetch = print
+
+    for value, expected in ((Window(), True), (LocalRemote({}), True), ({}, False), (None, False)):
+        assert isinstance(value, Remote) is expected
