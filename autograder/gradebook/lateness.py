@@ -1,5 +1,8 @@
 """When a submission came, and what coming late costs: nbgrader's ``timestamp.txt`` and penalty plugins."""
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -56,16 +59,28 @@ def _penalty(
     from nbgrader.preprocessors import AssignLatePenalties  # noqa: PLC0415
 
     try:
-        preprocessor = AssignLatePenalties(config=configuration.config)
-        preprocessor.init_plugin()
-        score = notebook.score
-        penalty = preprocessor.plugin_inst.late_submission_penalty(submission.student_id, score, seconds)
+        with _importable(configuration.course):
+            preprocessor = AssignLatePenalties(config=configuration.config)
+            preprocessor.init_plugin()
+            score = notebook.score
+            penalty = preprocessor.plugin_inst.late_submission_penalty(submission.student_id, score, seconds)
         return None if penalty is None else min(max(0.0, float(penalty)), score)
     except Exception as error:
         raise CourseError(
             f"The late-penalty plugin failed on {submission.student_id}: {type(error).__name__}: {error}. "
             "Mend it, or take it out of nbgrader_config.py."
         ) from error
+
+
+@contextmanager
+def _importable(folder: Path) -> Iterator[None]:
+    """Let a plugin be named by its module in the course's folder, as nbgrader does."""
+    entry = str(folder)
+    sys.path.append(entry)
+    try:
+        yield
+    finally:
+        sys.path.remove(entry)
 
 
 def _duration(seconds: float) -> str:
