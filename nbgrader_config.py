@@ -19,3 +19,6 @@ c.ClearSolutions.code_stub = {
         'raise NotImplementedError("This function is waiting for you: replace this line with your own code.")'
     )
 }
+
+# `nbgrader generate_feedback`, and formgrader's button, make the same pages as `autograder feedback`.
+c.GenerateFeedback.exporter_class = "autograder.usecases.feedback_exporter.FeedbackExporter"

@@ -65,6 +65,15 @@ class CourseConfiguration:
         """Where nbgrader looks for a student's autograded notebooks."""
         return self._folder(self._directory.autograded_directory, student, assignment)
 
+    def feedback_folder(self, student: str, assignment: str) -> Path:
+        """Where nbgrader puts a student's feedback."""
+        return self._folder(self._directory.feedback_directory, student, assignment)
+
+    @property
+    def directory(self) -> Any:
+        """The course as nbgrader's converters know it (``nbgrader.coursedir.CourseDirectory``)."""
+        return self._directory
+
     def _folder(self, step: str, student: str, assignment: str) -> Path:
         return Path(self._directory.format_path(step, student, assignment))
 

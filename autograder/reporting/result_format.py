@@ -85,7 +85,7 @@ def submission_from_data(data: Json) -> SubmissionResult:
                 name=exercise["name"],
                 score=exercise["score"],
                 max_score=exercise["max_score"],
-                checks=tuple(_check_from_data(check) for check in exercise["checks"]),
+                checks=tuple(check_from_data(check) for check in exercise["checks"]),
             )
             for exercise in data["exercises"]
         ),
@@ -110,7 +110,8 @@ def _check_to_data(check: CheckResult, with_details: bool) -> Json:
     return data
 
 
-def _check_from_data(data: Json) -> CheckResult:
+def check_from_data(data: Json) -> CheckResult:
+    """One check as plain data; raises KeyError, TypeError or ValueError on other data."""
     diagnosis = data.get("diagnosis")
     return CheckResult(
         name=data["name"],

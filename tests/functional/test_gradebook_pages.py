@@ -72,16 +72,16 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_nbgrader_makes_feedback_of_what_was_recorded(course: Path) -> None:
+def test_nbgraders_own_command_makes_our_feedback_of_what_was_recorded(course: Path) -> None:
     run_nbgrader(course, ["generate_feedback", "multihead"])
     page = (course / "feedback/s01/multihead/multihead.html").read_text()
-    assert "(Score: 10.0 / 22.0)" in page
-    for part in ("Score: 1.5 / 3.0", "The shape is right.", "printed by the student", "No response."):
+    assert "<strong>10</strong> of 22 points" in page
+    for part in ("1.5 / 3", "The shape is right.", "printed by the student", "as it was handed out"):
         assert part in page
     for part in ("seed 4242", "HIDDEN TESTS", "<i>values"):
         assert part not in page
     page = (course / "feedback/s02/multihead/multihead.html").read_text()
-    assert "(Score: 0.0 / 22.0)" in page
+    assert "<strong>0</strong> of 22 points" in page
     assert "It is a zip archive." in page
 
 

@@ -1,0 +1,1 @@
+"""What students get back: one page, the same as Markdown and as plain text, made of harmless parts alone."""
