@@ -48,19 +48,29 @@ class Sitting:
                 yield number
 
 
+_SAME = {
+    Kind.VALUE: "These are exactly the answers of a known mistake:",
+    Kind.CONTRACT: "This is exactly how a known mistake behaves:",
+}
+
+
 @dataclass(frozen=True)
 class Explanation:
-    """A mistake, and the names of the failed checks that it explains, in their order."""
+    """A mistake, and the names of the failed checks that it explains, in their order.
+
+    ``kind`` says what gave it away: values, or how a contract was broken.
+    """
 
     mistake: Mistake
     checks: tuple[str, ...]
+    kind: Kind
 
     @property
     def diagnosis(self) -> Diagnosis:
         """The mistake in words for the student."""
         return Diagnosis(
             id=self.mistake.id,
-            message=f"A known mistake does exactly the same: “{self.mistake.belief}”",
+            message=f"{_SAME[self.kind]} “{self.mistake.belief}”",
             hint=self.mistake.hint,
         )
 
@@ -125,7 +135,7 @@ def explain(
     found: list[Explanation] = []
     for kind in (Kind.VALUE, Kind.CONTRACT):
         while (mistake := search.best(kind)) is not None:
-            found.append(Explanation(mistake, search.take(mistake)))
+            found.append(Explanation(mistake, search.take(mistake), kind))
     return Findings(tuple(found), search.tied)
 
 

@@ -5,83 +5,126 @@ crash, a time-out, a reply that is none), the next check gets a fresh one. No tw
 input: every check has its own random numbers, and so has every further attempt at it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from types import ModuleType
 
 import numpy as np
 
 from autograder.checking.framework import Check
 from autograder.checking.runner import Outcome, outcome_of, run_check
-from autograder.checking.student import StudentCrashed, StudentFailure, StudentTimedOut
+from autograder.checking.student import Student, StudentCrashed, StudentFailure, StudentTimedOut
 from autograder.model import Limits
 from autograder.sandbox.examination import Budget, Examination
 from autograder.sandbox.session import Ending, Run
 
 #: The random numbers of a check, by its name and the attempt.
 Draw = Callable[[str, int], np.random.Generator]
+#: Makes a fresh fork ready: what checks then talk to.
+Prepare = Callable[[Examination], Student]
 
 
-def examine(
-    exercise: str, checks: Iterable[Check], reference: ModuleType, run: Run, limits: Limits, draw: Draw
-) -> list[tuple[Check, Outcome]]:
-    """Run all checks of an exercise; every check ends in an outcome, whatever the student's code does."""
-    if exercise not in run.exercises:
-        never = _never_reached(exercise, run.ending)
-        return [(check, never) for check in checks]
-    examiner = _Examiner(exercise, reference, run, limits, draw)
-    try:
-        return [(check, examiner.outcome(check)) for check in checks]
-    finally:
-        examiner.close()
+def as_it_is(fork: Examination) -> Student:
+    """The student's own code alone."""
+    return fork
+
+
+@dataclass(frozen=True)
+class Exam:
+    """One exercise of a notebook that has run, ready to be examined; ``draw`` draws its hidden inputs."""
+
+    exercise: str
+    reference: ModuleType
+    run: Run
+    limits: Limits
+    draw: Draw
+
+    def outcomes(
+        self,
+        checks: Iterable[Check],
+        *,
+        prepare: Prepare = as_it_is,
+        attempt: int = 0,
+        budget: Budget | None = None,
+    ) -> list[tuple[Check, Outcome]]:
+        """Run checks; every one ends in an outcome, whatever the student's code does.
+
+        Inputs are drawn for ``attempt``, and for the next one where a check has to be tried again. ``budget``
+        is the time that may be used, by default that of one exercise.
+        """
+        if self.exercise not in self.run.exercises:
+            never = _never_reached(self.exercise, self.run.ending)
+            return [(check, never) for check in checks]
+        examiner = _Examiner(self, prepare, budget or Budget(self.limits))
+        try:
+            return [(check, examiner.outcome(check, attempt)) for check in checks]
+        finally:
+            examiner.close()
+
+    @contextmanager
+    def fork(self, budget: Budget, prepare: Prepare = as_it_is) -> Iterator[Student]:
+        """A fresh fork for whatever is no check; raises a ``StudentFailure`` where it cannot be had."""
+        fork = self.run.examine(self.exercise, budget)
+        try:
+            yield prepare(fork)
+        finally:
+            fork.close()
 
 
 class _Examiner:
     """Holds the fork that the checks of one exercise share, and the time that they may still use."""
 
-    def __init__(self, exercise: str, reference: ModuleType, run: Run, limits: Limits, draw: Draw):
-        self._exercise = exercise
-        self._reference = reference
-        self._run = run
-        self._limits = limits
-        self._draw = draw
-        self._budget = Budget(limits)
-        self._shared: Examination | None = None
+    def __init__(self, exam: Exam, prepare: Prepare, budget: Budget):
+        self._exam = exam
+        self._prepare = prepare
+        self._budget = budget
+        self._shared: tuple[Examination, Student] | None = None
         self._second_chance = True
 
-    def outcome(self, check: Check) -> Outcome:
+    def outcome(self, check: Check, attempt: int) -> Outcome:
         """One check; what ran out of wall time alone is confirmed once, with a new budget."""
-        outcome = self._attempt(check, 0)
+        outcome = self._attempt(check, attempt)
         if outcome.by_clock and self._second_chance:
             self._second_chance = False
-            self._budget = Budget(self._limits)
-            outcome = self._attempt(check, 1)
+            self._budget = Budget(self._exam.limits)
+            outcome = self._attempt(check, attempt + 1)
         return outcome
 
     def close(self) -> None:
         """Kill the shared fork."""
         if self._shared is not None:
-            self._shared.close()
+            self._shared[0].close()
             self._shared = None
 
     def _attempt(self, check: Check, attempt: int) -> Outcome:
         try:
-            fork = self._fork(check)
+            fork, student = self._fork(check)
         except StudentFailure as failure:
-            return outcome_of(failure, self._exercise)
+            return outcome_of(failure, self._exam.exercise)
         try:
-            return run_check(check, fork, self._reference, self._draw(check.name, attempt))
+            rng = self._exam.draw(check.name, attempt)
+            return replace(run_check(check, student, self._exam.reference, rng), attempt=attempt)
         finally:
-            if fork is not self._shared:
+            if self._shared is None or fork is not self._shared[0]:
                 fork.close()
 
-    def _fork(self, check: Check) -> Examination:
+    def _fork(self, check: Check) -> tuple[Examination, Student]:
         if check.fresh:
-            return self._run.examine(self._exercise, self._budget)
-        if self._shared is not None and not self._shared.alive:
+            return self._start()
+        if self._shared is not None and not self._shared[0].alive:
             self.close()
         if self._shared is None:
-            self._shared = self._run.examine(self._exercise, self._budget)
+            self._shared = self._start()
         return self._shared
+
+    def _start(self) -> tuple[Examination, Student]:
+        fork = self._exam.run.examine(self._exam.exercise, self._budget)
+        try:
+            return fork, self._prepare(fork)
+        except BaseException:
+            fork.close()
+            raise
 
 
 def _never_reached(exercise: str, ending: Ending) -> Outcome:

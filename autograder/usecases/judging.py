@@ -12,34 +12,34 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import numpy as np
-
 from autograder.assignments.catalog import Assignment
-from autograder.checking.scoring import score_exercise
-from autograder.checking.seeds import rng, variant_of
-from autograder.checking.visible import with_visible_checks
 from autograder.errors import JudgeError
 from autograder.model import ExerciseResult
 from autograder.notebooks.executed import ExecutedNotebook
 from autograder.notebooks.reading import Notebook
 from autograder.notebooks.salvage import Examine, plan
-from autograder.notebooks.source import Exercise, SourceNotebook
+from autograder.notebooks.source import SourceNotebook
 from autograder.sandbox.folder import stage, unstage
 from autograder.sandbox.launcher import Launcher
 from autograder.sandbox.notebook_run import Stopped, run_notebook
 from autograder.sandbox.session import CellStep, ExamineStep, Run, Step, Worker, WorkerLost
-from autograder.usecases.examining import examine
+from autograder.usecases.assessing import Assessor
 
 WORKER_LIVES = 2
+NO_DIAGNOSIS = "No diagnosis could be made, by a fault of the grading program: points are not affected by it."
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What judging one notebook brought: a result for each of its exercises, and what its cells showed."""
+    """What judging one notebook brought: a result for each of its exercises, and what its cells showed.
+
+    ``fault`` is where a fault of ours came from that cost a diagnosis, and no points.
+    """
 
     exercises: tuple[ExerciseResult, ...]
     executed: ExecutedNotebook
     notes: tuple[str, ...]
+    fault: str | None = None
 
 
 class Judge:
@@ -50,11 +50,8 @@ class Judge:
 
     def __init__(self, assignment: Assignment, secret: bytes, launch: Callable[[], Launcher]):
         self._assignment = assignment
-        self._secret = secret
+        self._assessor = Assessor(assignment, secret)
         self._warm = _WarmWorker(assignment, launch)
-        self._checks = assignment.checks
-        if assignment.visible is not None:
-            self._checks = with_visible_checks(assignment.checks, assignment.visible)
 
     def __enter__(self) -> Self:
         return self
@@ -96,29 +93,26 @@ class Judge:
         worker = self._warm.get()
         result = run_notebook(worker, partial(files.lay, worker.folder), steps, lines)
         try:
-            exercises = tuple(self._examine(one, student, result.run, life) for one in source.exercises)
+            assessed = self._assessor.assess(student, source.exercises, result.run, life)
         finally:
-            result.run.close()
+            self._end(result.run)
             files.remove()
-        notes = (*planned.notes, *files.notes, *map(_note, result.stopped))
-        return Judged(exercises, ExecutedNotebook(submission, result.outputs), notes)
+        notes = [*planned.notes, *files.notes, *map(_note, result.stopped)]
+        if assessed.fault is not None:
+            notes.append(NO_DIAGNOSIS)
+        executed = ExecutedNotebook(submission, result.outputs)
+        return Judged(assessed.exercises, executed, tuple(notes), assessed.fault)
 
-    def _examine(self, exercise: Exercise, student: str, run: Run, life: int) -> ExerciseResult:
-        variant = variant_of(self._secret, student)
+    def _end(self, run: Run) -> None:
+        """Kill what a run has left.
 
-        def draw(check: str, attempt: int) -> np.random.Generator:
-            number = life * 2 + attempt  # a lost worker's forks have seen inputs, too
-            return rng(self._secret, self._assignment.name, exercise.name, check, variant, number)
-
-        outcomes = examine(
-            exercise.name,
-            self._checks.of(exercise.name),
-            self._assignment.reference,
-            run,
-            self._assignment.limits,
-            draw,
-        )
-        return score_exercise(exercise.name, outcomes, exercise.max_points)
+        If the worker is lost over that, its next notebook gets another one. This one is not judged again: its
+        verdicts are there, and right answers may have entered its forks since.
+        """
+        try:
+            run.close()
+        except WorkerLost:
+            self._warm.dismiss()
 
 
 class _WarmWorker:

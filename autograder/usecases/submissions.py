@@ -75,6 +75,7 @@ def _grade(
     exercises: list[ExerciseResult] = []
     notes: list[str] = []
     executed: dict[str, ExecutedNotebook] = {}
+    faults: list[str] = []
     for source in assignment.notebooks:
         notebook = found[source.name]
         if isinstance(notebook, Lost):
@@ -85,6 +86,7 @@ def _grade(
         notes += [*notebook.notes, *judged.notes]
         exercises += judged.exercises
         executed[source.name] = judged.executed
+        faults += [judged.fault] if judged.fault is not None else []
     ours = [one.name for one in exercises if one.score is None]
     score = None if ours else round(math.fsum(one.score or 0.0 for one in exercises), 6)
     result = SubmissionResult(
@@ -96,7 +98,7 @@ def _grade(
         notes=tuple(notes),
         exercises=tuple(exercises),
     )
-    return Graded(result, executed)
+    return Graded(result, executed, "\n".join(faults) or None)
 
 
 def _missing(assignment: Assignment, source: SourceNotebook) -> list[ExerciseResult]:

@@ -11,3 +11,11 @@ from .hidden import merge_heads, multihead, multihead_backward, split_heads
 checks = CheckSet("multihead")
 for _exercise in (split_heads, merge_heads, multihead, multihead_backward):
     checks.include(_exercise.checks)
+
+checks.follow_through("multihead", helpers=("split_heads", "merge_heads"))
+checks.follow_through(
+    "multihead_backward",
+    helpers=("split_heads", "merge_heads"),
+    cache_of="multihead",
+    keys=("x", "heads", "attention", "joined"),
+)

@@ -1,0 +1,201 @@
+"""Names the mistake behind an exercise that failed, or says what was seen of it.
+
+Known mistakes are tried first, on what the examination recorded already. Only where that does not explain all
+failed checks, these run again in fresh forks, on other inputs, to know more. What is left then is analysed.
+Nothing here changes a verdict, and nothing is said that holds for some of the inputs only.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from types import ModuleType
+
+from autograder.checking.analysis.observing import INTEGERS, STATE, observe, only_integers
+from autograder.checking.diagnosis import Draw, Explanation, Findings, Replays, Sitting, explain
+from autograder.checking.framework import Analysis, Check, CheckSet, Kind
+from autograder.checking.likeness import is_telling
+from autograder.checking.mistakes import Mistake, MistakeSet
+from autograder.checking.runner import Outcome, run_check
+from autograder.checking.student import Student, StudentFailure
+from autograder.model import Diagnosis, Verdict
+from autograder.usecases.following import Outcomes
+
+#: How often failed checks run again, at most: once to know more, and while several mistakes are possible.
+REDRAWS = 3
+#: How much is said of one exercise where no known mistake explains it.
+MAX_OBSERVATIONS = 3
+
+
+@dataclass(frozen=True)
+class Patient:
+    """A student's failed exercise: what was recorded of it, and how to know more.
+
+    ``variant`` names the seeds that ``draw`` draws from. ``outcomes`` are those that count, ``own`` those of
+    the student's own code alone. ``again`` runs checks in a fresh fork on the inputs of a further attempt, 0,
+    1, 2; ``fork`` gives one for anything else, with ``looks`` as the attempt. ``standing`` is the mistake
+    that was found in the exercise that this one builds on.
+    """
+
+    exercise: str
+    variant: Hashable
+    draw: Draw
+    outcomes: Outcomes
+    own: Outcomes
+    again: Callable[[Sequence[Check], int], Outcomes]
+    fork: Callable[[], AbstractContextManager[Student]]
+    looks: int
+    standing: Mistake | None = None
+
+
+@dataclass(frozen=True)
+class Diagnosed:
+    """What to say, by the name of the first check that it explains, and the known mistake in the values."""
+
+    said: Mapping[str, Diagnosis] = field(default_factory=dict)
+    mistake: Mistake | None = None
+
+
+class Diagnoser:
+    """Diagnoses for one assignment; remembers what its known mistakes do."""
+
+    def __init__(self, checks: CheckSet, mistakes: Mapping[str, MistakeSet], reference: ModuleType):
+        self._checks = checks
+        self._mistakes = mistakes
+        self._reference = reference
+        self._replays = Replays(reference)
+
+    def diagnose(self, patient: Patient) -> Diagnosed:
+        """What can be said of an exercise that failed; nothing if all its checks passed."""
+        mistakes = tuple(self._mistakes.get(patient.exercise, ()))
+        case = _Case(patient, mistakes, self._replays, self._reference)
+        case.explain()
+        case.explain_with_standing()
+        case.look_at_state_and_integers()
+        for analysis in self._checks.analyses.get(patient.exercise, ()):
+            case.look(analysis)
+        case.observe()
+        return Diagnosed(case.said, case.mistake)
+
+
+@dataclass
+class _Case:
+    """One patient, and what has been found so far."""
+
+    patient: Patient
+    mistakes: tuple[Mistake, ...]
+    replays: Replays
+    reference: ModuleType
+    sittings: list[Sitting] = field(default_factory=list)
+    explained: set[str] = field(default_factory=set)
+    said: dict[str, Diagnosis] = field(default_factory=dict)
+    mistake: Mistake | None = None
+
+    def explain(self) -> None:
+        """By known mistakes; the checks that they leave over run again, to know more."""
+        self.sittings = [self._sitting(self.patient.outcomes)]
+        found = self._found()
+        for attempt in range(REDRAWS):
+            explained = {name for one in found.explanations for name in one.checks}
+            again = [one for one in self._failed() if one.name not in explained]
+            if not again or (attempt > 0 and not found.tied):
+                break
+            self.sittings.append(self._sitting(self.patient.again(again, attempt)))
+            found = self._found()
+        self._take(found.explanations)
+
+    def explain_with_standing(self) -> None:
+        """By a mistake beside the one in the exercise before, with the student's own code alone."""
+        standing = self.patient.standing
+        if standing is None or self.explained:
+            return
+        mistakes = [one for one in self.mistakes if not one.companions]
+        found = explain(mistakes, [self._sitting(self.patient.own)], self.replays, standing)
+        self._take(found.explanations)
+
+    def look_at_state_and_integers(self) -> None:
+        """What the order of calls, or the dtype of arguments, says of a check of values."""
+        left = self._unexplained(Kind.VALUE)
+        runs = [] if not left else self._runs(left[0])
+        if len(runs) < 2:
+            return
+        others = [
+            one for check, one in self.patient.outcomes if check.kind is Kind.VALUE and check != left[0]
+        ]
+        if runs[1].verdict is Verdict.PASSED and self._fails_in_a_second_call(left[0]):
+            self._say([one.name for one in left], STATE)
+        elif all(is_telling(one) and only_integers(one.events) for one in runs) and all(
+            one.verdict is Verdict.PASSED for one in others
+        ):
+            self._say([left[0].name], INTEGERS)
+
+    def look(self, analysis: Analysis) -> None:
+        """One analysis of the assignment's own, if it concerns a check that nothing explains yet."""
+        names = [one.name for one in self._unexplained(Kind.VALUE) if one.name in analysis.checks]
+        if not names:
+            return
+        rng = self.patient.draw(f"look {analysis.look.__name__}", self.patient.looks)
+        try:
+            with self.patient.fork() as student:
+                seen = analysis.look(student, self.reference, rng)
+        except StudentFailure:  # it does not bring answers everywhere: then nothing can be seen
+            return
+        if seen is not None:
+            self._say(names, seen)
+
+    def observe(self) -> None:
+        """What can be seen of the refused arrays themselves."""
+        kinds = (Kind.VALUE,) if self._unexplained(Kind.VALUE) else (Kind.CONTRACT,)
+        for check in self._unexplained(*kinds):
+            runs = self._runs(check)
+            comparisons = [one.comparison for one in runs if one.comparison is not None]
+            if len(runs) < 2 or len(comparisons) < len(runs):
+                continue
+            seen = observe(comparisons)
+            told = {one.message for one in self.said.values()}
+            if seen is not None and seen.message not in told and len(self.said) < MAX_OBSERVATIONS:
+                self._say([check.name], seen)
+
+    def _found(self) -> Findings:
+        return explain(self.mistakes, self.sittings, self.replays)
+
+    def _take(self, explanations: Sequence[Explanation]) -> None:
+        for one in explanations:
+            self._say(one.checks, one.diagnosis)
+            values = {check.name for check, _ in self.patient.outcomes if check.kind is Kind.VALUE}
+            if self.mistake is None and values.intersection(one.checks):
+                self.mistake = one.mistake
+
+    def _say(self, checks: Sequence[str], diagnosis: Diagnosis) -> None:
+        """At the first of the checks: said again at each of them it would hide what else is wrong."""
+        self.said[checks[0]] = diagnosis
+        self.explained.update(checks)
+
+    def _fails_in_a_second_call(self, check: Check) -> bool:
+        """Whether a check passes in a fresh fork, and fails there when it runs once more on other inputs."""
+        verdicts = []
+        try:
+            with self.patient.fork() as student:
+                for attempt in (self.patient.looks, self.patient.looks + 1):
+                    rng = self.patient.draw(check.name, attempt)
+                    verdicts.append(run_check(check, student, self.reference, rng).verdict)
+        except StudentFailure:
+            return False
+        return verdicts[0] is Verdict.PASSED and verdicts[1] in (Verdict.FAILED, Verdict.RAISED)
+
+    def _sitting(self, outcomes: Outcomes) -> Sitting:
+        return Sitting(self.patient.variant, self.patient.draw, outcomes)
+
+    def _runs(self, check: Check) -> list[Outcome]:
+        """How a check ended in each sitting in which it ran."""
+        return [one for sitting in self.sittings for other, one in sitting.outcomes if other == check]
+
+    def _failed(self) -> list[Check]:
+        """The checks, visible ones left out, that failed in a telling way."""
+        return [
+            check
+            for check, outcome in self.patient.outcomes
+            if check.kind is not Kind.VISIBLE and is_telling(outcome)
+        ]
+
+    def _unexplained(self, *kinds: Kind) -> list[Check]:
+        return [one for one in self._failed() if one.kind in kinds and one.name not in self.explained]
