@@ -1,7 +1,7 @@
 """A demonstration: a course of its own in a scratch folder, a simulated class, and its grades.
 
-The course holds copies of the kit's ``source/``, ``solutions/`` and nbgrader configuration, and one
-submission for each student of the assignment's ``demo.py``.
+The course holds copies of the kit's ``source/``, ``solutions/`` and nbgrader configuration, limits of its own,
+and one submission for each student of the assignment's ``demo.py``.
 """
 
 import json
@@ -20,6 +20,11 @@ from autograder.sandbox.launcher import Launcher
 from autograder.usecases.grade import Entry, Progress, grade_class
 
 COPIED = ("source", "solutions", "nbgrader_config.py")
+LIMITS = """\
+# What a student's code may use. The defaults are higher: this class is to be graded before your eyes.
+call_seconds = 1.0
+exercise_seconds = 3.0
+"""
 WHOLE_NOTEBOOK = "*"
 
 
@@ -75,6 +80,7 @@ def build_course(course: Path) -> None:
             )
         else:
             shutil.copyfile(original, course / part)
+    (course / "limits.toml").write_text(LIMITS, encoding="utf-8")
 
 
 def hand_in(assignment: Assignment, student: SimulatedStudent, released: dict[str, Any]) -> None:
