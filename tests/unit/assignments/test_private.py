@@ -1,4 +1,6 @@
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -62,6 +64,36 @@ def test_a_second_grader_is_refused_or_waits_for_the_first(tmp_path: Path) -> No
     threading.Timer(0.2, first.__exit__, (None, None, None)).start()
     with grading_lock(tmp_path, wait_seconds=30):
         pass
+
+
+def test_the_lock_ends_with_the_process_however_that_ends(tmp_path: Path) -> None:
+    code = (
+        "import sys, pathlib\n"
+        "from autograder.assignments.private import grading_lock\n"
+        "with grading_lock(pathlib.Path(sys.argv[1])):\n"
+        "    print('held', flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert "held\n" == other.stdout.readline()
+        with (
+            pytest.raises(CourseError, match="Another grader is at work on") as caught,
+            grading_lock(tmp_path),
+        ):
+            pytest.fail("both hold the course")
+        assert f"{tmp_path}. Wait until it has finished." in str(caught.value)
+        other.kill()
+    with grading_lock(tmp_path):
+        assert (tmp_path / ".autograder" / "lock").exists()
+
+
+def test_a_lock_that_cannot_be_opened_is_said_in_words(tmp_path: Path) -> None:
+    (private_folder(tmp_path) / "lock").mkdir()
+    with pytest.raises(CourseError, match="lock cannot be opened: Is a directory"), grading_lock(tmp_path):
+        pytest.fail("a folder was locked")
 
 
 def test_a_students_file_has_a_name_of_its_own_on_every_system(tmp_path: Path) -> None:
