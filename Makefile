@@ -20,7 +20,7 @@ lint: setup
 	@echo "lint: ruff, mypy, import-linter"
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/mypy --no-error-summary autograder solutions
+	@$(BIN)/mypy --no-error-summary autograder docs/figures solutions source/multihead
 	@$(BIN)/lint-imports --no-logo >.venv/lint.log || { cat .venv/lint.log; exit 1; }
 
 tests: setup

@@ -23,7 +23,8 @@ PROGRAM = Path(sys.executable).with_name("autograder")
 ROOT = Path(__file__).parents[2]
 RELEASED = ROOT / "assignments" / "multihead"
 SOURCE = ROOT / "source" / "multihead"
-GIVEN = {"attention", "visible_checks"}
+GIVEN = {"attention", "pictures", "visible_checks", "worked_examples"}
+OPTIONAL = {"matplotlib"}
 SENTENCE = "This function is waiting for you: replace this line with your own code."
 BLOCKER = Path(__file__).with_name("only_numpy_and_ipython.py")
 
@@ -109,9 +110,17 @@ def test_no_line_of_a_solution_or_a_hidden_test_is_released() -> None:
     assert set() == {line for line in released.splitlines() if line.strip() in secret}
 
 
-@pytest.mark.parametrize("path", sorted(RELEASED.rglob("*")), ids=lambda path: path.name)
-def test_no_released_file_speaks_of_what_is_hidden(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
+def files_below(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("name", files_below(RELEASED))
+def test_no_released_file_speaks_of_what_is_hidden(name: str) -> None:
+    text = (RELEASED / name).read_text(encoding="utf-8")
     words = ("### BEGIN", "### END", "HIDDEN TESTS", "in_kernel", "autograder", "solutions", "__import__")
     assert [] == [word for word in words if word in text]
 
@@ -126,7 +135,7 @@ def test_everything_that_is_imported_is_in_the_folder_the_standard_library_or_nu
         elif isinstance(node, ast.ImportFrom):
             modules.add((node.module or "").partition(".")[0])
     assert "numpy" in modules
-    assert set() == modules - sys.stdlib_module_names - {"numpy"} - GIVEN
+    assert set() == modules - sys.stdlib_module_names - {"numpy"} - GIVEN - OPTIONAL
 
 
 def run_blocked(folder: Path) -> dict[str, Any]:
@@ -179,14 +188,14 @@ def test_jupyter_opens_it_and_runs_every_cell(hand_out: Path) -> None:
 
 
 def test_a_release_that_is_up_to_date_is_left_alone(done: Done) -> None:
-    assert f"{done.course}/assignments/multihead: 5 files, nothing changed" == done.output.splitlines()[0]
+    assert f"{done.course}/assignments/multihead: 12 files, nothing changed" == done.output.splitlines()[0]
     assert done.before == times(done.course / "assignments")
 
 
 def test_the_zip_holds_the_folder(done: Done) -> None:
     with zipfile.ZipFile(done.course / "dist" / "multihead.zip") as archive:
         unpacked = {name: archive.read(name) for name in archive.namelist()}
-    assert {f"multihead/{path.name}": path.read_bytes() for path in RELEASED.iterdir()} == unpacked
+    assert {f"multihead/{name}": data for name, data in files_below(RELEASED).items()} == unpacked
     assert sorted(unpacked) == list(unpacked)
 
 
@@ -265,9 +274,7 @@ def test_nbgraders_own_command_makes_the_same_release(course: Path) -> None:
         check=True,
         capture_output=True,
     )
-    assert {path.name: path.read_bytes() for path in RELEASED.iterdir()} == {
-        path.name: path.read_bytes() for path in (course / "assignments/multihead").iterdir()
-    }
+    assert files_below(RELEASED) == files_below(course / "assignments/multihead")
 
 
 def test_a_course_without_configuration_is_released_with_the_kits(course: Path) -> None:

@@ -17,7 +17,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def sources() -> list[Path]:
-    folders = ("autograder", "solutions", "source", "tests")
+    folders = ("autograder", "docs", "solutions", "source", "tests")
     return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
 
 

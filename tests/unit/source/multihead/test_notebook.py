@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ POINTS = {
 }
 EXERCISES = ("split_heads", "merge_heads", "multihead", "multihead_backward")
 IN_KERNEL = '__import__("autograder.usecases.in_kernel", fromlist=["score"])'
+#: What would give a solution away in a hint.
+GIVEAWAYS = ("0, 2, 1, 3", "->", ".T", "swapaxes", "moveaxis", "np.inexact", "astype", "np.integer)")
 BEGIN, END = "    ### BEGIN SOLUTION\n", "    ### END SOLUTION"
 
 
@@ -142,6 +145,34 @@ def test_the_file_has_no_outputs_stable_ids_and_the_form_that_nbformat_writes(ce
         assert cell.cell_type == "markdown" or (cell.outputs, cell.execution_count) == ([], None)
 
 
+@pytest.mark.parametrize("name", EXERCISES)
+def test_hints_stand_below_the_check_and_each_opens_within_the_one_before(
+    name: str, cells: list[Any], graded: dict[str, Any]
+) -> None:
+    hints = cells[cells.index(graded[f"test_{name}"]) + 1]
+    assert f"{name.replace('_', '-')}-hints" == hints.id
+    assert "markdown" == hints.cell_type
+    tags = re.findall(r"</?details>", hints.source)
+    assert ["<details>"] * 3 + ["</details>"] * 3 == tags
+    assert ["1", "2", "3"] == re.findall(r"<summary>.*?Hint (\d): .*</summary>", hints.source)
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_no_text_holds_a_line_of_the_solution(name: str, cells: list[Any], graded: dict[str, Any]) -> None:
+    _, rest = graded[name].source.split(BEGIN)
+    lines = {line.strip() for line in rest.removesuffix(END).splitlines() if len(line.strip()) > 1}
+    text = "\n".join(cell.source for cell in cells if "nbgrader" not in cell.metadata)
+    assert lines
+    assert set() == {one for one in {*lines, *GIVEAWAYS} if one in text}
+
+
+def test_code_cells_of_the_lesson_draw_nothing(cells: list[Any]) -> None:
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    assert not re.search(r"^[%!]|matplotlib|display", code, re.MULTILINE)
+
+
 def test_only_what_students_need_travels_with_the_notebook() -> None:
     files = {path.name for path in FOLDER.iterdir() if not path.name.startswith((".", "__"))}
-    assert {"README.md", "attention.py", "multihead.ipynb", "requirements.txt", "visible_checks.py"} == files
+    modules = {"attention.py", "pictures.py", "visible_checks.py", "worked_examples.py"}
+    assert modules | {"README.md", "figures", "multihead.ipynb", "requirements.txt"} == files
+    assert {".svg"} == {path.suffix for path in (FOLDER / "figures").iterdir()}
