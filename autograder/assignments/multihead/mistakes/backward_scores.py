@@ -8,6 +8,7 @@ import numpy as np
 from autograder.checking.mistakes import MistakeSet
 
 from .backward_parts import Array, Cache, Params, finish, finish_by_softmax, parts_of
+from .forward_parts import scaled
 
 mistakes = MistakeSet("multihead_backward")
 
@@ -36,6 +37,16 @@ def merged_by_reshape(right: ModuleType, cache: Cache, params: Params, dy: Array
 
 
 @mistakes.add(
+    hint="Is a token's share in y divided among the heads, or does each head have channels of its own?",
+    seen="courses",
+)
+def shared_among_heads(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
+    """The heads have made y together, so each bears one H-th of the gradient."""
+    parts = parts_of(right, cache, params, dy / cache["heads"])
+    return finish(cache, params, dy, parts.q, parts.k, parts.v)
+
+
+@mistakes.add(
     hint="The scores were divided by a number on the way forward: where does it come back?",
     seen="courses",
 )
@@ -58,6 +69,17 @@ def scale_on_queries_only(right: ModuleType, cache: Cache, params: Params, dy: A
 
 
 @mistakes.add(
+    hint="Does attention_backward divide by the square root of d already?",
+    seen="courses",
+)
+def scale_twice(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
+    """The gradients of queries and keys, as attention_backward returns them, still wait for the scale."""
+    parts = parts_of(right, cache, params, dy)
+    root = np.sqrt(dy.shape[-1] / cache["heads"])
+    return finish(cache, params, dy, parts.q / root, parts.k / root, parts.v)
+
+
+@mistakes.add(
     hint="By what did the forward pass divide?",
     seen="courses",
 )
@@ -68,9 +90,25 @@ def scale_d_model(right: ModuleType, cache: Cache, params: Params, dy: Array) ->
     return finish(cache, params, dy, parts.q * ratio, parts.k * ratio, parts.v)
 
 
+def _forward_by_d_model(right: ModuleType, x: Array, params: Params, heads: int, allowed: Array) -> Any:
+    return scaled(right, x, params, heads, allowed, 1 / np.sqrt(heads))
+
+
+@mistakes.add(
+    companions={"multihead": _forward_by_d_model},
+    hint="Small steps show that the two passes fit each other: who says that the forward pass is right?",
+    seen="courses",
+)
+def scale_d_model_in_both(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
+    """Both passes divide by the square root of d_model: differences of the one confirm the other."""
+    root = np.sqrt(cache["heads"])
+    dx, grads = right.multihead_backward(cache, {**params, "wq": params["wq"] / root}, dy)
+    return dx, {**grads, "wq": grads["wq"] / root}
+
+
 @mistakes.add(
     hint="When one score of a row grows, what happens to the other weights of that row?",
-    seen="eclipse/libnd4j#440",
+    seen="deeplearning4j/libnd4j#440",
 )
 def softmax_diagonal_only(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
     """The derivative of a softmax is w * (1 - w)."""
@@ -79,7 +117,7 @@ def softmax_diagonal_only(right: ModuleType, cache: Cache, params: Params, dy: A
 
 @mistakes.add(
     hint="The weights of a row always sum to one: what does that say about the gradients of its scores?",
-    seen="zkMLOps/Odyssey#2134",
+    seen="HomericIntelligence/Odyssey#2134",
 )
 def softmax_sum_missing(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
     """The derivative of a softmax is w, as that of exp is exp."""
@@ -104,6 +142,35 @@ def softmax_sum_over_queries(right: ModuleType, cache: Cache, params: Params, dy
     return finish_by_softmax(
         right, cache, params, dy, lambda w, dw: w * (dw - np.sum(w * dw, axis=-2, keepdims=True))
     )
+
+
+@mistakes.add(
+    hint="Which keys had no weight on the way forward?",
+    seen="courses",
+)
+def weights_without_mask(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
+    """The backward pass computes the weights anew, as softmax of the scores, and needs no mask for that."""
+    inner = cache["attention"]
+    scores = inner["q"] @ inner["k"].swapaxes(-1, -2) / np.sqrt(inner["q"].shape[-1])
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    own = {**cache, "attention": {**inner, "weights": weights}}
+    parts = parts_of(right, own, params, dy)
+    return finish(cache, params, dy, parts.q, parts.k, parts.v)
+
+
+@mistakes.add(
+    hint="What is np.exp(1000.0)?",
+    seen="courses",
+)
+def weights_without_maximum(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
+    """The backward pass computes the weights anew, with exponentials of the scores as they are."""
+    inner = cache["attention"]
+    scores = inner["q"] @ inner["k"].swapaxes(-1, -2) / np.sqrt(inner["q"].shape[-1])
+    powers = np.where(inner["weights"] > 0, np.exp(scores), 0)
+    own = {**cache, "attention": {**inner, "weights": powers / powers.sum(axis=-1, keepdims=True)}}
+    parts = parts_of(right, own, params, dy)
+    return finish(cache, params, dy, parts.q, parts.k, parts.v)
 
 
 @mistakes.add(
@@ -136,7 +203,7 @@ def weights_not_transposed(right: ModuleType, cache: Cache, params: Params, dy: 
 
 @mistakes.add(
     hint="Does y depend on wq and wk?",
-    seen="NVIDIA/aprender#2203",
+    seen="paiml/aprender#2203",
 )
 def weights_are_constants(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
     """The weights are known numbers, so that nothing flows back to queries and keys."""

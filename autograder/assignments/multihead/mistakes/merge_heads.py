@@ -44,6 +44,26 @@ def heads_before_batch(right: ModuleType, h: Array) -> Any:
 
 
 @mistakes.add(
+    hint="Over which axis does np.concatenate walk when it is given one array?",
+    seen="courses",
+)
+def sequences_concatenated(right: ModuleType, h: Array) -> Any:
+    """np.concatenate(h, axis=-1) puts the heads side by side."""
+    right.merge_heads(h)
+    return np.concatenate(h, axis=-1)
+
+
+@mistakes.add(
+    hint="What is the shape of h.T?",
+    seen="courses",
+)
+def all_axes_reversed(right: ModuleType, h: Array) -> Any:
+    """The transpose h.T exchanges time and heads, and a reshape does the rest."""
+    batch, heads, seq, d_head = h.shape
+    return h.T.reshape(batch, seq, heads * d_head)
+
+
+@mistakes.add(
     hint="How many channels has x, how many has your answer?",
     seen="courses",
 )
@@ -101,6 +121,16 @@ def heads_reversed(right: ModuleType, h: Array) -> Any:
 
 
 @mistakes.add(
+    hint="How many axes has your answer when there is one head?",
+    seen="courses",
+)
+def one_head_as_it_is(right: ModuleType, h: Array) -> Any:
+    """A single head has nobody to be merged with, and h is the answer."""
+    merged = right.merge_heads(h)
+    return h if h.shape[1] == 1 else merged
+
+
+@mistakes.add(
     hint="What does your function do with an h that has three axes, or five?",
     seen="courses",
 )
@@ -120,3 +150,34 @@ def made_integer(right: ModuleType, h: Array) -> Any:
     answer = np.zeros(merged.shape, dtype=int)
     answer[...] = merged
     return answer
+
+
+@mistakes.add(
+    hint="Look at h after the call.",
+    seen="courses",
+)
+def within_h(right: ModuleType, h: Array) -> Any:
+    """Merging only moves numbers, so they can move within the memory of h."""
+    merged = right.merge_heads(h)
+    moved = h.reshape(merged.shape)
+    moved[...] = merged
+    return moved
+
+
+@mistakes.add(
+    stateful=True,
+    hint="Merge twice and look at the first answer again.",
+    seen="courses",
+)
+def kept_array(right: ModuleType) -> Any:
+    """An array outside the function, made once for each shape, saves making one at every call."""
+    arrays: dict[tuple[int, ...], Array] = {}
+
+    def merge_heads(h: Array) -> Array:
+        right.merge_heads(h)
+        batch, heads, seq, d_head = h.shape
+        fresh = np.empty((batch, seq, heads * d_head), np.result_type(h, np.float32))
+        out = arrays.setdefault((*fresh.shape, fresh.itemsize), fresh)
+        return np.concatenate([h[:, head] for head in range(heads)], axis=-1, out=out)
+
+    return merge_heads

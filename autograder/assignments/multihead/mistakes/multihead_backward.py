@@ -7,11 +7,12 @@ import numpy as np
 
 from autograder.checking.mistakes import MistakeSet
 
-from . import backward_scores
+from . import backward_contract, backward_scores
 from .backward_parts import Array, Cache, Params, finish, outer, parts_of
 
 mistakes = MistakeSet("multihead_backward")
 mistakes.include(backward_scores.mistakes)
+mistakes.include(backward_contract.mistakes)
 
 
 @mistakes.add(
@@ -44,6 +45,32 @@ def first_sequence_only(right: ModuleType, cache: Cache, params: Params, dy: Arr
     one = np.zeros_like(dy)
     one[0] = dy[0]
     return dx, right.multihead_backward(cache, params, one)[1]
+
+
+@mistakes.add(
+    hint="Change the first token: does any gradient of a matrix notice?",
+    seen="courses",
+)
+def last_token_only(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
+    """The last token has seen all others, so the gradients of the matrices come from its row."""
+    dx, _ = right.multihead_backward(cache, params, dy)
+    parts = parts_of(right, cache, params, dy)
+    last = np.zeros_like(dy)
+    last[:, -1] = 1.0
+    _, grads = finish(cache, params, dy * last, parts.q * last, parts.k * last, parts.v * last)
+    return dx, grads
+
+
+@mistakes.add(
+    hint="Every sequence used the same matrix: how many gradients has one matrix?",
+    seen="courses",
+)
+def batch_axis_kept(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
+    """x.swapaxes(1, 2) @ dq is the gradient of wq, sequence by sequence."""
+    dx, _ = right.multihead_backward(cache, params, dy)
+    parts = parts_of(right, cache, params, dy)
+    x, joined = cache["x"].swapaxes(1, 2), cache["joined"].swapaxes(1, 2)
+    return dx, {"wq": x @ parts.q, "wk": x @ parts.k, "wv": x @ parts.v, "wo": joined @ dy}
 
 
 @mistakes.add(
@@ -105,6 +132,39 @@ def query_route_twice(right: ModuleType, cache: Cache, params: Params, dy: Array
     parts = parts_of(right, cache, params, dy)
     _, grads = right.multihead_backward(cache, params, dy)
     return 2 * parts.q @ params["wq"].T + parts.v @ params["wv"].T, grads
+
+
+@mistakes.add(
+    hint="What lies between x and Q?",
+    seen="courses",
+)
+def projections_left_out(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
+    """The gradient dx is the sum of what arrives at Q, K and V."""
+    parts = parts_of(right, cache, params, dy)
+    _, grads = right.multihead_backward(cache, params, dy)
+    return parts.q + parts.k + parts.v, grads
+
+
+@mistakes.add(
+    hint="Is there a path around the layer in this lesson?",
+    seen="courses",
+)
+def residual_added(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
+    """A fourth route leads straight from x to y."""
+    dx, grads = right.multihead_backward(cache, params, dy)
+    return dx + dy, grads
+
+
+@mistakes.add(
+    hint="In x @ wq, what does wq multiply, and what comes out?",
+    seen="courses",
+)
+def own_output_for_input(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
+    """The gradient of wq pairs the queries with their gradient; those of wk and wv do likewise."""
+    dx, grads = right.multihead_backward(cache, params, dy)
+    parts, inner = parts_of(right, cache, params, dy), cache["attention"]
+    q, k, v = (right.merge_heads(inner[name]) for name in "qkv")
+    return dx, {**grads, "wq": outer(q, parts.q), "wk": outer(k, parts.k), "wv": outer(v, parts.v)}
 
 
 @mistakes.add(
@@ -205,116 +265,3 @@ def dy_averaged_in_time(right: ModuleType, cache: Cache, params: Params, dy: Arr
 def dy_reversed_in_time(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
     """Backward means that time runs backward."""
     return right.multihead_backward(cache, params, dy[:, ::-1])
-
-
-@mistakes.add(
-    hint="Print the dtypes of what comes in and of what goes out.",
-    seen="courses",
-)
-def made_float32(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
-    """Gradients need no more than float32."""
-    dx, grads = right.multihead_backward(cache, params, dy.astype(np.float32))
-    return dx.astype(np.float32), {name: grad.astype(np.float32) for name, grad in grads.items()}
-
-
-@mistakes.add(
-    hint="What is the dtype of np.zeros_like of an array of integers?",
-    seen="courses",
-)
-def like_params(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
-    """Gradients are gathered in np.zeros_like of the matrices, which have the right shape."""
-    dx, grads = right.multihead_backward(cache, params, dy)
-    return dx, {name: grad.astype(params[name].dtype) for name, grad in grads.items()}
-
-
-@mistakes.add(
-    hint="Which keys does the task name?",
-    seen="courses",
-)
-def keys_renamed(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
-    """The gradient of wq is called dwq."""
-    dx, grads = right.multihead_backward(cache, params, dy)
-    return dx, {f"d{name}": grad for name, grad in grads.items()}
-
-
-@mistakes.add(
-    hint="Call the backward pass twice with one cache.",
-    seen="karpathy/micrograd#102",
-)
-def cache_used_up(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
-    """A cache serves one backward pass and may be emptied by it."""
-    own = dict(cache)
-    cache.pop("joined")
-    return right.multihead_backward(own, params, dy)
-
-
-@mistakes.add(
-    hint="Whose array does an operator such as *= change?",
-    seen="linkedin/Liger-Kernel#254",
-)
-def weights_overwritten(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
-    """The weights are not needed any more and can hold the gradients of the scores."""
-    result = right.multihead_backward(cache, params, dy)
-    cache["attention"]["weights"] *= np.sum(dy)
-    return result
-
-
-@mistakes.add(
-    hint="Whose array does an operator such as /= change?",
-    seen="courses",
-)
-def dy_changed(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
-    """The argument dy belongs to the function that gets it."""
-    result = right.multihead_backward(cache, params, dy.copy())
-    dy /= len(dy)
-    return result
-
-
-@mistakes.add(
-    stateful=True,
-    hint="Call the backward pass twice: which of its numbers are left over from the first call?",
-    seen="karpathy/micrograd#102",
-)
-def accumulated(right: ModuleType) -> Any:
-    """Gradients are added up from call to call until somebody sets them to zero."""
-    total: dict[str, Array] = {}
-
-    def multihead_backward(cache: Cache, params: Params, dy: Array) -> Any:
-        dx, grads = right.multihead_backward(cache, params, dy)
-        for name, grad in grads.items():
-            same_shape = name in total and total[name].shape == grad.shape
-            total[name] = total[name] + grad if same_shape else grad
-        return dx, dict(total)
-
-    return multihead_backward
-
-
-def _forward_with_mask(right: ModuleType, x: Array, params: Params, heads: int, allowed: Array) -> Any:
-    y, cache = right.multihead(x, params, heads, allowed)
-    return y, {**cache, "allowed": allowed}
-
-
-@mistakes.add(
-    slow=True,
-    companions={"multihead": _forward_with_mask},
-    hint="How many forward passes does your backward pass make when there are 262,144 parameters?",
-    seen="courses",
-)
-def numerical(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
-    """A derivative is a small difference: the forward pass can be called for each number."""
-
-    def derivative(values: Array, call: Any) -> Array:
-        gradient = np.empty(values.shape)
-        for index in np.ndindex(values.shape):
-            moved = values.astype(np.complex128)
-            moved[index] += 1e-30j
-            gradient[index] = np.sum(call(moved).imag * dy) / 1e-30
-        return gradient
-
-    x, heads, allowed = cache["x"], cache["heads"], cache["allowed"]
-    dx = derivative(x, lambda moved: right.multihead(moved, params, heads, allowed)[0])
-    grads = {
-        name: derivative(matrix, lambda m, n=name: right.multihead(x, {**params, n: m}, heads, allowed)[0])
-        for name, matrix in params.items()
-    }
-    return dx, grads

@@ -53,13 +53,33 @@ def heads_before_batch(right: ModuleType, x: Array, heads: int) -> Any:
 
 
 @mistakes.add(
-    hint="Who is meant to tell the sequences of a batch from the heads afterwards?",
+    hint="Which numbers of x does x.reshape(B * H, T, d) put beside each other?",
     seen="649453932/Chinese-Text-Classification-Pytorch#53",
+)
+def viewed_into_batch(right: ModuleType, x: Array, heads: int) -> Any:
+    """One reshape to (B*H, T, d) makes each head a sequence of its own."""
+    right.split_heads(x, heads)
+    return x.reshape(-1, x.shape[1], x.shape[2] // heads)
+
+
+@mistakes.add(
+    hint="Who is meant to tell the sequences of a batch from the heads afterwards?",
+    seen="courses",
 )
 def heads_in_batch(right: ModuleType, x: Array, heads: int) -> Any:
     """Batch and heads are one axis of B*H, since each head works alone."""
     split = right.split_heads(x, heads)
     return split.reshape(-1, *split.shape[2:])
+
+
+@mistakes.add(
+    hint="If a mask comes once a sequence, in which order must it be repeated to fit your answer?",
+    seen="lsdefine/attention-is-all-you-need-keras#28",
+)
+def heads_outside_batch(right: ModuleType, x: Array, heads: int) -> Any:
+    """Heads and batch are one axis of H*B: first head 0 of all sequences, then head 1."""
+    right.split_heads(x, heads)
+    return np.concatenate(np.split(x, heads, axis=-1))
 
 
 @mistakes.add(
@@ -99,6 +119,48 @@ def list_of_heads(right: ModuleType, x: Array, heads: int) -> Any:
     """A list of H arrays is as good as an array with an axis for the heads."""
     right.split_heads(x, heads)
     return np.split(x, heads, axis=-1)
+
+
+@mistakes.add(
+    hint="With 12 channels and heads = 3, how many numbers has one head?",
+    seen="courses",
+)
+def heads_taken_for_width(right: ModuleType, x: Array, heads: int) -> Any:
+    """The argument heads says how many channels one head has."""
+    return right.split_heads(x, right.split_heads(x, heads).shape[-1])
+
+
+@mistakes.add(
+    hint="How many axes has your answer when heads is 1?",
+    seen="courses",
+)
+def one_head_as_it_is(right: ModuleType, x: Array, heads: int) -> Any:
+    """For a single head there is nothing to split, and x is the answer."""
+    split = right.split_heads(x, heads)
+    return x if heads == 1 else split
+
+
+@mistakes.add(
+    hint="Which heads does the task exclude?",
+    seen="courses",
+)
+def one_channel_refused(right: ModuleType, x: Array, heads: int) -> Any:
+    """A head needs two channels at least: one number is no vector."""
+    if heads >= x.shape[-1] > 1:
+        raise ValueError("a head of one channel makes no sense")
+    return right.split_heads(x, heads)
+
+
+@mistakes.add(
+    hint="What are 6 % 0, 6 % True and 6 % -2?",
+    seen="courses",
+)
+def only_divisibility(right: ModuleType, x: Array, heads: int) -> Any:
+    """Whether the channels can be divided by heads is all there is to ask."""
+    batch, seq, d_model = x.shape
+    if d_model % heads != 0:
+        raise ValueError("heads must divide d_model")
+    return x.reshape(batch, seq, heads, d_model // heads).swapaxes(1, 2)
 
 
 @mistakes.add(
