@@ -55,7 +55,7 @@ def summary(entries: Sequence["Entry"]) -> str:
     from autograder.reporting.table import plain
 
     skipped = sum(entry.skipped for entry in entries)
-    failed = sum(entry.result.status is Status.JUDGE_ERROR for entry in entries)
+    failed = sum(map(_has_no_score, entries))
     done = f"{len(entries) - skipped - failed} graded, {skipped} unchanged since their last grading"
     lines = [f"{done}, {failed} without a score." if failed else f"{done}."]
     changed = [entry for entry in entries if entry.changes]
@@ -77,13 +77,18 @@ def _score(score: float | None) -> str:
 
 
 def report_faults(entries: Sequence["Entry"]) -> int:
-    """Name every submission that has no score by a fault of ours; returns the exit code."""
+    """Say where we failed, and how; returns the exit code: 4 if that cost anybody a score."""
     from autograder.reporting.table import plain
 
-    faults = [entry for entry in entries if entry.result.status is Status.JUDGE_ERROR]
-    for entry in faults:
+    for entry in entries:
         name, reason = plain(entry.result.student), plain(entry.result.reason or "")
-        sys.stderr.write(f"autograder: {name} has no score: {reason}\n")
-        if entry.trace is not None:
-            sys.stderr.write(entry.trace)
-    return JudgeError.exit_code if faults else 0
+        if _has_no_score(entry):
+            sys.stderr.write(f"autograder: {name} has no score: {reason}\n")
+        elif entry.trace is not None:
+            sys.stderr.write(f"autograder: {name} has a score, but no diagnosis of what is wrong\n")
+        sys.stderr.write(entry.trace or "")
+    return JudgeError.exit_code if any(map(_has_no_score, entries)) else 0
+
+
+def _has_no_score(entry: "Entry") -> bool:
+    return entry.result.status is Status.JUDGE_ERROR

@@ -53,7 +53,7 @@ def show(what: "RenderableType", json_target: str | None = None) -> None:
 
     if json_target != STDOUT:
         # Lines of text are left whole, for a terminal to break: a path is copied, a command is typed.
-        Console().print(what, markup=False, highlight=False, soft_wrap=isinstance(what, str))
+        Console().print(what, markup=False, emoji=False, highlight=False, soft_wrap=isinstance(what, str))
 
 
 def width() -> int:

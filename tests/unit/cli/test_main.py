@@ -91,6 +91,9 @@ def test_an_interrupt_is_no_fault(install: Install, capsys: pytest.CaptureFixtur
     install(raising(KeyboardInterrupt()))
     assert 130 == command_line.main(["work"])
     assert "autograder: interrupted\n" == capsys.readouterr().err
+    install(raising(KeyboardInterrupt("3 of 5 are done")))
+    assert 130 == command_line.main(["work"])
+    assert "autograder: interrupted: 3 of 5 are done\n" == capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
