@@ -1,8 +1,9 @@
-"""A tiny course, and notebooks written in a line each, for the tests of everything that reads them."""
+"""A tiny course, notebooks written in a line each, and what in a page could run or load something."""
 
 import json
 import textwrap
 from collections.abc import Callable
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -103,3 +104,78 @@ def write_toy(build: Build) -> Callable[[Path], Path]:
 @pytest.fixture
 def toy_course(tmp_path: Path, build: Build) -> Path:
     return write_toy_course(tmp_path / "course", build)
+
+
+TAG_NAMES = """
+html head meta title style body header main section article h1 h2 h3 h4 h5 h6 p div span a strong em del
+table thead tbody tr th td ul ol li blockquote pre code br hr img svg rect details summary figure
+figcaption b i sub sup kbd small wbr
+math mrow mi mo mn ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mtable mtr
+mtd mstyle mpadded mphantom menclose merror
+"""
+TAGS = frozenset(TAG_NAMES.split())
+VOID = frozenset({"meta", "br", "hr", "img", "wbr", "rect"})
+LINKS = ("#", "http://", "https://")
+PICTURES = (
+    "data:image/png;",
+    "data:image/jpeg;",
+    "data:image/gif;",
+    "data:image/webp;",
+    "data:image/svg+xml;",
+)
+
+
+class _Dangers(HTMLParser):
+    """Collects unknown tags, attributes that do something, addresses, and tags that are left open."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[str] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in TAGS:
+            self.found.append(f"<{tag}>")
+        if tag not in VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            self._attribute(tag, name, value or "")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.found.append(f"</{tag}> closes something else")
+
+    def handle_comment(self, data: str) -> None:
+        self.found.append(f"a comment: {data}")
+
+    def _attribute(self, tag: str, name: str, value: str) -> None:
+        refused = name.startswith("on") or name in {
+            "style",
+            "srcset",
+            "srcdoc",
+            "action",
+            "formaction",
+            "xlink:href",
+        }
+        bad_link = name == "href" and not (tag == "a" and value.startswith(LINKS))
+        bad_picture = name == "src" and not (tag == "img" and value.startswith(PICTURES))
+        if refused or bad_link or bad_picture:
+            self.found.append(f"<{tag} {name}={value!r}>")
+
+
+@pytest.fixture(scope="session")
+def dangers() -> Callable[[str], list[str]]:
+    """Says what in a piece of HTML could run, load, or break the page around it."""
+
+    def find(page: str) -> list[str]:
+        parser = _Dangers()
+        parser.feed(page)
+        parser.close()
+        return [*parser.found, *(f"<{tag}> is never closed" for tag in parser.open)]
+
+    return find

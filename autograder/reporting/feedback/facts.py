@@ -31,6 +31,7 @@ VERDICT_WORDS = {
     Verdict.MALFORMED_ANSWER: "not an answer of the right kind",
     Verdict.JUDGE_ERROR: "could not be checked",
 }
+NOT_COUNTING = "good to know"
 HELD_BACK = "Right already; these earn their points once a check of the values passes, too:"
 OUR_FAULT = (
     "The grading program failed on this notebook. That is no fault of yours: your instructor has been told "
@@ -68,6 +69,16 @@ class Remark:
         """Whether there is nothing to mend."""
         return self.verdict is Verdict.PASSED
 
+    @property
+    def counts(self) -> bool:
+        """Whether points depend on it."""
+        return any(line.max_points for line in self.lines)
+
+    @property
+    def words(self) -> str:
+        """The verdict in words."""
+        return VERDICT_WORDS[self.verdict] if self.passed or self.counts else NOT_COUNTING
+
 
 @dataclass(frozen=True)
 class Item:
@@ -99,8 +110,13 @@ class Item:
 
     @property
     def to_mend(self) -> tuple[Remark, ...]:
-        """The remarks on what is not right yet."""
-        return tuple(remark for remark in self.remarks if not remark.passed)
+        """The remarks on what is not right yet, and costs points."""
+        return tuple(remark for remark in self.remarks if not remark.passed and remark.counts)
+
+    @property
+    def asides(self) -> tuple[Remark, ...]:
+        """The remarks on what is not right yet, but costs nothing."""
+        return tuple(remark for remark in self.remarks if not remark.passed and not remark.counts)
 
     @property
     def right(self) -> tuple[Remark, ...]:
@@ -178,15 +194,16 @@ class Feedback:
 
     @property
     def all_right(self) -> bool:
-        """Whether every single point was earned."""
-        return bool(self.items) and self.score is not None and all(item.is_complete for item in self.items)
+        """Whether every single point was earned, and nothing is left to mend."""
+        done = all(item.is_complete and not item.to_mend and not item.asides for item in self.items)
+        return bool(self.items) and self.score is not None and done
 
     @property
     def start(self) -> tuple[Item, Remark] | None:
         """Where to begin: the first thing to mend, of the first exercise that has one."""
         for item in self.items:
-            for remark in item.remarks:
-                if not remark.passed and remark.verdict is not Verdict.JUDGE_ERROR:
+            for remark in item.to_mend:
+                if remark.verdict is not Verdict.JUDGE_ERROR:
                     return item, remark
         return None
 
@@ -288,7 +305,7 @@ def _finite(value: float) -> float:
 
 def _advice(check: CheckResult) -> tuple[Any, ...]:
     """What a check shares with the others of a remark."""
-    return check.verdict, check.hint, check.diagnosis, _is_held_back(check)
+    return check.verdict, check.hint, check.diagnosis, _is_held_back(check), check.max_points > 0
 
 
 def _is_held_back(check: CheckResult) -> bool:

@@ -9,7 +9,6 @@ _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 REPLACEMENT = "\ufffd"
-_OVERWRITTEN = re.compile(r"[^\n]*\r(?=[^\n])")
 
 
 def harmless(text: str) -> str:
@@ -27,14 +26,10 @@ def as_displayed(text: str) -> str:
     >>> as_displayed("10 %\r20 %\r\ndone")
     '20 %\ndone'
     """
-    return harmless(_OVERWRITTEN.sub("", text.replace("\r\n", "\n")).replace("\r", ""))
+    lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+    return harmless("\n".join(lines))
 
 
 def one_line(text: str) -> str:
     """Harmless text in a single line."""
     return " ".join(harmless(text).split())
-
-
-def shortened(text: str, limit: int) -> tuple[str, int]:
-    """The first ``limit`` characters, and how many were left out."""
-    return text[:limit], max(0, len(text) - limit)

@@ -1,5 +1,6 @@
 """Feedback as Markdown and as plain text, for e-mail and learning platforms: the page's facts, in short."""
 
+import html
 import re
 import textwrap
 from collections.abc import Iterator
@@ -7,7 +8,6 @@ from collections.abc import Iterator
 from autograder.reporting.feedback.facts import (
     ALL_RIGHT,
     HELD_BACK,
-    VERDICT_WORDS,
     Feedback,
     Item,
     Line,
@@ -18,12 +18,12 @@ from autograder.reporting.feedback.harmless import one_line
 
 WIDTH = 76
 
-#: Signs that could begin markup; an underscore inside a word does not. Brackets stay bare, since a backslash
-#: before them begins a formula on many platforms: what follows a link's text is broken instead.
-_MARKUP = re.compile(r"[\\`*|~$#]|(?<![^\W_])_|_(?![^\W_])")
-_LINK = re.compile(r"(?<=\])[(\[:]")
+#: Signs that could begin markup (an underscore inside a word does not), and what makes a link of the words
+#: before it, or of an address. Brackets stay bare: a backslash before them, like two of them in a row, begins
+#: a formula on many platforms.
+_SIGNS = re.compile(r"[&<>\\`*|~$#]|(?<![^\W_])_|_(?![^\W_])|(?<=\])[(\[:]|:(?=//)")
+_ESCAPED = "`*|~$#_"
 _CODE = re.compile(r"(`[^`\n]+`)")
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 def as_markdown(feedback: Feedback) -> str:
@@ -37,13 +37,15 @@ def as_markdown(feedback: Feedback) -> str:
     for item in feedback.items:
         if item.comment:
             # Their own Markdown stays, but no HTML.
-            words = _entities(item.comment.strip()).replace("&gt;", ">")
+            words = item.comment.strip().replace("&", "&amp;").replace("<", "&lt;")
             quoted = "\n".join(f"> {line}".rstrip() for line in words.splitlines())
             parts.append(f"Your instructor on {_md(item.name)}:\n\n{quoted}")
     for item in _with_checks(feedback):
         parts.append(f"## {_md(item.name)}: {_of(item)} points")
         parts += map(_md, _ended(item))
-        parts += ["\n".join(map(_md_remark, some)) for some in (item.to_mend, item.right) if some]
+        parts += [
+            "\n".join(map(_md_remark, some)) for some in (item.to_mend, item.asides, item.right) if some
+        ]
         if item.held_back:
             parts += [HELD_BACK, "\n".join(map(_md_remark, item.held_back))]
     return "\n\n".join(parts) + "\n"
@@ -74,7 +76,7 @@ def as_text(feedback: Feedback) -> str:
             "-" * len(heading),
             *(line for one in _ended(item) for line in _wrapped(one)),
         ]
-        lines += [line for remark in (*item.to_mend, *item.right) for line in _text_remark(remark)]
+        lines += [line for remark in _shown_first(item) for line in _text_remark(remark)]
         if item.held_back:
             lines += _wrapped(HELD_BACK)
             lines += [line for remark in item.held_back for line in _text_remark(remark)]
@@ -111,6 +113,10 @@ def _summary(feedback: Feedback) -> Iterator[str]:
         yield " ".join(words)
 
 
+def _shown_first(item: Item) -> tuple[Remark, ...]:
+    return (*item.to_mend, *item.asides, *item.right)
+
+
 def _ended(item: Item) -> list[str]:
     return [f"When the notebook was run, its cell ended with {item.error}."] if item.error else []
 
@@ -126,21 +132,21 @@ def _of(item: Item) -> str:
 
 def _said(remark: Remark, line: Line) -> tuple[str, str]:
     """The points and the verdict of a line, and what it says."""
-    names = "" if remark.passed else f" ({', '.join(line.names)})"
-    head = f"{points(line.points)} / {points(line.max_points)}, {VERDICT_WORDS[remark.verdict]}"
-    return head, f"{one_line(line.message)}{names}"
+    names = "" if remark.passed or not remark.counts else f" ({', '.join(line.names)})"
+    share = f"{points(line.points)} / {points(line.max_points)}, " if line.max_points else ""
+    return f"{share}{remark.words}", f"{one_line(line.message)}{names}"
 
 
 def _advice(remark: Remark) -> list[str]:
     """What is behind failed checks, and what to think about."""
-    lines = [] if remark.mistake is None else [f"It looks like this: {one_line(remark.mistake)}"]
+    lines = [] if remark.mistake is None else [one_line(remark.mistake)]
     return lines + [f"Hint: {one_line(hint)}" for hint in remark.hints]
 
 
 def _md_remark(remark: Remark) -> str:
     said = [_said(remark, line) for line in remark.lines]
     lines = [f"- **{head}**: {_md(words)}" for head, words in said]
-    return "\n".join([*lines, *(f"  {_md(line)}  " for line in _advice(remark))])
+    return "\n".join([*lines, *(f"  - {_md(line)}" for line in _advice(remark))])
 
 
 def _text_remark(remark: Remark) -> list[str]:
@@ -168,14 +174,11 @@ def _md(text: str) -> str:
     'In `a_b`: &lt;b&gt; 1\\*2 of split_heads'
     """
     return "".join(
-        part if _CODE.fullmatch(part) else _LINK.sub(_entity, _MARKUP.sub(r"\\\g<0>", _entities(part)))
-        for part in _CODE.split(text)
+        part if _CODE.fullmatch(part) else _SIGNS.sub(_neutral, part) for part in _CODE.split(text)
     )
 
 
-def _entities(text: str) -> str:
-    return "".join(_ENTITIES.get(sign, sign) for sign in text)
-
-
-def _entity(sign: re.Match[str]) -> str:
-    return f"&#{ord(sign[0])};"
+def _neutral(sign: re.Match[str]) -> str:
+    if sign[0] in _ESCAPED:
+        return f"\\{sign[0]}"
+    return html.escape(sign[0]) if sign[0] in "&<>" else f"&#{ord(sign[0])};"

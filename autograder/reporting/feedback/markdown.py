@@ -59,6 +59,9 @@ class _Renderer(HTMLRenderer):
         self._is_lesson = is_lesson
         self.attachments: Attachments = {}
 
+    def text(self, text: str) -> str:
+        return html.escape(html.unescape(text), quote=False)
+
     def heading(self, text: str, level: int, **attrs: object) -> str:
         level = min(level + HEADINGS_BELOW, 6)
         return f"<h{level}>{text}</h{level}>\n"
@@ -99,6 +102,11 @@ class _Renderer(HTMLRenderer):
     def table(self, text: str) -> str:
         return f'<div class="scroll"><table>\n{text}</table></div>\n'
 
+    def table_cell(self, text: str, align: str | None = None, head: bool = False) -> str:
+        tag = "th" if head else "td"
+        aligned = f' class="align-{align}"' if align in ("center", "right") else ""
+        return f"<{tag}{aligned}>{text}</{tag}>\n"
+
     def inline_math(self, body: str) -> str:
         return str(formula(body, block=False))
 
@@ -135,8 +143,9 @@ class _KnownTags(HTMLParser):
 def _parser(renderer: _Renderer) -> tuple[Markdown, _Renderer]:
     plugins = [import_plugin(name) for name in _PLUGINS]
     parser = Markdown(renderer, MathBlockParser(), MathInlineParser(hard_wrap=False), plugins)
-    # After the plugin, which has brought a writer of its own: tables scroll by themselves on a narrow screen.
+    # After the plugin, which has brought writers of its own: ours need no style, and scroll if need be.
     renderer.register("table", lambda _, text: renderer.table(text))
+    renderer.register("table_cell", lambda _, text, **more: renderer.table_cell(text, **more))
     return parser, renderer
 
 

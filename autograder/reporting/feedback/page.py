@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from autograder.reporting.feedback.cells import Lesson, ShownNotebook
-from autograder.reporting.feedback.facts import ALL_RIGHT, HELD_BACK, VERDICT_WORDS, Feedback, points
+from autograder.reporting.feedback.facts import ALL_RIGHT, HELD_BACK, Feedback, points
 
 #: Holds our template in a folder of its own, as nbconvert wants it.
 TEMPLATES = Path(__file__).parent / "templates"
@@ -26,7 +26,6 @@ def page_values(feedback: Feedback, notebook: ShownNotebook, lesson: Lesson) -> 
         "comments": [
             (item, lesson.markdown.foreign(item.comment)) for item in feedback.items if item.comment
         ],
-        "verdict_words": VERDICT_WORDS,
         "held_back": HELD_BACK,
         "all_right": ALL_RIGHT,
     }
