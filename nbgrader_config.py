@@ -20,5 +20,12 @@ c.ClearSolutions.code_stub = {
     )
 }
 
+# `nbgrader autograde`, and formgrader's button, hand every submission to the judge: no kernel, no guessing
+# from outputs. Without these lines the checks run in the student's own kernel.
+PLUGIN = "autograder.nbgrader_plugin.preprocessors"
+c.Autograde.exporter_class = f"{PLUGIN}.UnreadNotebook"
+c.Autograde.sanitize_preprocessors = [f"{PLUGIN}.JudgeSubmission"]
+c.Autograde.autograde_preprocessors = [f"{PLUGIN}.JudgeSubmission"]
+
 # `nbgrader generate_feedback`, and formgrader's button, make the same pages as `autograder feedback`.
 c.GenerateFeedback.exporter_class = "autograder.usecases.feedback_exporter.FeedbackExporter"

@@ -1,0 +1,1 @@
+"""The judge inside nbgrader: preprocessors for `nbgrader autograde` and formgrader's Autograde button."""
