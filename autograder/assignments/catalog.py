@@ -26,7 +26,10 @@ from autograder.notebooks.source import Exercise, Question, SourceNotebook, read
 VISIBLE_CHECKS = "visible_checks.py"
 KIT = Path(autograder.__file__).resolve().parent
 #: The parts of the kit on which a grade depends; the rest only shows grades.
-_ENGINE = ("checking", "notebooks", "sandbox", "usecases/examining.py", "usecases/judging.py", "model.py")
+_JUDGING = tuple(
+    f"usecases/{name}.py" for name in ("assessing", "diagnosing", "examining", "following", "judging")
+)
+_ENGINE = ("checking", "notebooks", "sandbox", *_JUDGING, "model.py")
 _IGNORED = frozenset({"__pycache__", ".ipynb_checkpoints"})
 
 

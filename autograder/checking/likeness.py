@@ -32,37 +32,56 @@ def is_telling(outcome: Outcome) -> bool:
 
 def alike(check: Check, one: Outcome, other: Outcome) -> bool:
     """Whether two students failed in a check in the same way."""
-    if one.verdict is not other.verdict:
+    if Verdict.PASSED in (one.verdict, other.verdict):
         return False
-    if one.verdict is not Verdict.RAISED and one.message != other.message:
-        return False
-    if same_answers(one.events, other.events):
+    same_words = one.verdict is other.verdict and (
+        one.verdict is Verdict.RAISED or one.message == other.message
+    )
+    if same_words and same_answers(one.events, other.events):
         return True
     about_numbers = one.comparison is not None or one.verdict is Verdict.MALFORMED_ANSWER
-    return check.kind is Kind.CONTRACT and not about_numbers and same_behaviour(one.events, other.events)
+    if check.kind is not Kind.CONTRACT or about_numbers:
+        return False
+    if all(event.asked is Asked.CALL for event in (*one.events, *other.events)):
+        return same_refusals(one.events, other.events)
+    return same_words and same_changes(one.events, other.events)
 
 
 def same_answers(ours: Sequence[Event], theirs: Sequence[Event]) -> bool:
-    """Whether each request brought the same answer; inside a dict, what both have and is no dict itself."""
+    """Whether each request brought the same answer; inside a dict, what both have and is no dict itself.
+
+    What is looked at again must have changed in the same parts, too.
+    """
     return len(ours) == len(theirs) and all(
-        _same_request(a, b) and _same(a.outcome, b.outcome) for a, b in zip(ours, theirs, strict=True)
+        _same_request(a, b)
+        and _same(a.outcome, b.outcome)
+        and (a.before is None or _changed(a) == _changed(b))
+        for a, b in zip(ours, theirs, strict=True)
     )
 
 
-def same_behaviour(ours: Sequence[Event], theirs: Sequence[Event]) -> bool:
-    """Whether each request ended in the same way: answered, refused, with the same parts changed.
+def same_refusals(ours: Sequence[Event], theirs: Sequence[Event]) -> bool:
+    """Whether the same wrong arguments were answered; if none was, whether the same exceptions are wrong."""
+    if [one.name for one in ours] != [one.name for one in theirs]:
+        return False
+    answered = [[_ended(one) == "answered" for one in events] for events in (ours, theirs)]
+    if any(answered[0]) or any(answered[1]):
+        return answered[0] == answered[1]
+    wrong = [{_ended(one) for one in events} - {"refused"} for events in (ours, theirs)]
+    return bool(wrong[0]) and wrong[0] == wrong[1]
 
-    Either all requests are calls, of which some should have been refused, or the last one must have found
-    something changed. That two answers were equally unequal to a third one would say nothing.
+
+def same_changes(ours: Sequence[Event], theirs: Sequence[Event]) -> bool:
+    """Whether calls ended in the same way, and the last look found the same parts changed, whatever into.
+
+    That two answers were equally unequal to a third one would say nothing: the last request must be a look.
     """
-    if not ours or len(ours) != len(theirs):
+    if not ours or len(ours) != len(theirs) or ours[-1].before is None or not _changed(ours[-1]):
         return False
-    pairs = list(zip(ours, theirs, strict=True))
-    if not all(_same_request(a, b) and _end(a) == _end(b) for a, b in pairs):
-        return False
-    if ours[-1].asked is Asked.CALL:
-        return all(one.asked is Asked.CALL for one in ours)
-    return ours[-1].before is not None and _end(ours[-1]) != ()
+    return all(
+        _same_request(a, b) and _ended(a) == _ended(b) and _changed(a) == _changed(b)
+        for a, b in zip(ours, theirs, strict=True)
+    )
 
 
 def changes(before: Any, now: Any, path: str = "") -> Iterator[tuple[str, str]]:
@@ -90,16 +109,18 @@ def _same_request(one: Event, other: Event) -> bool:
     return (one.asked, one.name) == (other.asked, other.name)
 
 
-def _end(event: Event) -> Any:
+def _ended(event: Event) -> str:
+    """How a request ended, in a word."""
     if isinstance(event.outcome, StudentRaised):
         return "refused" if event.outcome.exception in _REFUSALS else event.outcome.exception
-    if isinstance(event.outcome, StudentFailure):
+    if isinstance(event.outcome, StudentFailure | KeyError):
         return type(event.outcome).__name__
-    if isinstance(event.outcome, KeyError):
-        return "no such key"
-    if event.before is None:
-        return "answered"
-    return tuple(sorted(changes(event.before, event.outcome)))
+    return "answered"
+
+
+def _changed(event: Event) -> frozenset[tuple[str, str]]:
+    """What a look found changed since the last one."""
+    return frozenset() if event.before is None else frozenset(changes(event.before, event.outcome))
 
 
 def _same(one: Any, other: Any, tolerance: float | None = None) -> bool:

@@ -24,9 +24,8 @@ from autograder.checking.visible import with_visible_checks
 from autograder.model import ExerciseResult
 from autograder.notebooks.source import Exercise
 from autograder.sandbox.examination import Budget
-from autograder.sandbox.session import Run
 from autograder.usecases.diagnosing import Diagnosed, Diagnoser, Patient
-from autograder.usecases.examining import Exam
+from autograder.usecases.examining import Exam, Forks
 from autograder.usecases.following import Examined, FollowThroughs, Help, Outcomes, end_to_end, follow
 
 #: Attempts at the checks of one exercise, each with inputs of its own. Each may need the one after it, too,
@@ -58,7 +57,7 @@ class Assessor:
         self.follow_throughs = FollowThroughs(self.checks, assignment.reference)
         self.diagnoser = Diagnoser(self.checks, known_mistakes(assignment), assignment.reference)
 
-    def assess(self, student: str, exercises: Sequence[Exercise], run: Run, life: int) -> Assessed:
+    def assess(self, student: str, exercises: Sequence[Exercise], run: Forks, life: int = 0) -> Assessed:
         """Examine, follow through, diagnose, score; ``life`` counts the workers that were lost on the way."""
         notebook = _Notebook(self, run, variant_of(self.secret, student), life)
         done = {one.name: notebook.examined(one) for one in exercises}
@@ -78,7 +77,7 @@ class _Notebook:
     """One run of a student's notebook under assessment."""
 
     assessor: Assessor
-    run: Run
+    run: Forks
     variant: int
     life: int
 
@@ -114,7 +113,7 @@ class _Notebook:
         """What can be said of the exercises that failed, in order: a later one may build on an earlier."""
         found: dict[str, Diagnosed] = {}
         for name, one in done.items():
-            if one.right or one.fits or name not in self.run.exercises:
+            if one.right or name not in self.run.exercises:
                 continue
             declared = self.assessor.follow_throughs.declared.get(name)
             before = None if declared is None or declared.cache_of is None else found.get(declared.cache_of)
@@ -151,6 +150,7 @@ class _Notebook:
             fork=lambda: exam.fork(budget, one.help.prepare),
             looks=self._number(LOOKS),
             standing=standing,
+            fits=one.fits,
         )
 
     def _exam(self, name: str) -> Exam:

@@ -33,7 +33,8 @@ class Patient:
     ``variant`` names the seeds that ``draw`` draws from. ``outcomes`` are those that count, ``own`` those of
     the student's own code alone. ``again`` runs checks in a fresh fork on the inputs of a further attempt, 0,
     1, 2; ``fork`` gives one for anything else, with ``looks`` as the attempt. ``standing`` is the mistake
-    that was found in the exercise that this one builds on.
+    that was found in the exercise that this one builds on. ``fits``: it does what that one asks for, and is
+    not to be looked at any closer.
     """
 
     exercise: str
@@ -45,6 +46,7 @@ class Patient:
     fork: Callable[[], AbstractContextManager[Student]]
     looks: int
     standing: Mistake | None = None
+    fits: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,9 @@ class Diagnoser:
         mistakes = tuple(self._mistakes.get(patient.exercise, ()))
         case = _Case(patient, mistakes, self._replays, self._reference)
         case.explain()
-        case.explain_with_standing()
+        case.explain_own_code()
+        if patient.fits:
+            return Diagnosed(case.said, case.mistake)
         case.look_at_state_and_integers()
         for analysis in self._checks.analyses.get(patient.exercise, ()):
             case.look(analysis)
@@ -103,14 +107,17 @@ class _Case:
             found = self._found()
         self._take(found.explanations)
 
-    def explain_with_standing(self) -> None:
-        """By a mistake beside the one in the exercise before, with the student's own code alone."""
-        standing = self.patient.standing
-        if standing is None or self.explained:
-            return
-        mistakes = [one for one in self.mistakes if not one.companions]
-        found = explain(mistakes, [self._sitting(self.patient.own)], self.replays, standing)
-        self._take(found.explanations)
+    def explain_own_code(self) -> None:
+        """By mistakes in the student's own code, where right answers took the place of some of it.
+
+        Then by a mistake beside the one that stands in the exercise before.
+        """
+        own = [self._sitting(self.patient.own)]
+        if not self.explained and self.patient.own is not self.patient.outcomes:
+            self._take(explain(self.mistakes, own, self.replays).explanations)
+        if not self.explained and self.patient.standing is not None:
+            mistakes = [one for one in self.mistakes if not one.companions]
+            self._take(explain(mistakes, own, self.replays, self.patient.standing).explanations)
 
     def look_at_state_and_integers(self) -> None:
         """What the order of calls, or the dtype of arguments, says of a check of values."""

@@ -5,10 +5,11 @@ crash, a time-out, a reply that is none), the next check gets a fresh one. No tw
 input: every check has its own random numbers, and so has every further attempt at it.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import ModuleType
+from typing import Protocol
 
 import numpy as np
 
@@ -16,16 +17,44 @@ from autograder.checking.framework import Check
 from autograder.checking.runner import Outcome, outcome_of, run_check
 from autograder.checking.student import Student, StudentCrashed, StudentFailure, StudentTimedOut
 from autograder.model import Limits
-from autograder.sandbox.examination import Budget, Examination
-from autograder.sandbox.session import Ending, Run
+from autograder.sandbox.examination import Budget
+from autograder.sandbox.session import Ending
 
 #: The random numbers of a check, by its name and the attempt.
 Draw = Callable[[str, int], np.random.Generator]
+
+
+class Fork(Student, Protocol):
+    """A student under examination, in a process that ends with it (``sandbox.examination``)."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether further requests can be answered."""
+
+    def close(self) -> None:
+        """Kill it."""
+
+
+class Forks(Protocol):
+    """A notebook that has run, and its states at the places of test cells (``sandbox.session.Run``)."""
+
+    @property
+    def ending(self) -> Ending:
+        """How its cells ended."""
+
+    @property
+    def exercises(self) -> Collection[str]:
+        """The exercises whose place was reached."""
+
+    def examine(self, exercise: str, budget: Budget, /) -> Fork:
+        """A fresh fork of the state at that place; raises a ``StudentFailure`` where it cannot be had."""
+
+
 #: Makes a fresh fork ready: what checks then talk to.
-Prepare = Callable[[Examination], Student]
+Prepare = Callable[[Student], Student]
 
 
-def as_it_is(fork: Examination) -> Student:
+def as_it_is(fork: Student) -> Student:
     """The student's own code alone."""
     return fork
 
@@ -36,7 +65,7 @@ class Exam:
 
     exercise: str
     reference: ModuleType
-    run: Run
+    run: Forks
     limits: Limits
     draw: Draw
 
@@ -79,7 +108,7 @@ class _Examiner:
         self._exam = exam
         self._prepare = prepare
         self._budget = budget
-        self._shared: tuple[Examination, Student] | None = None
+        self._shared: tuple[Fork, Student] | None = None
         self._second_chance = True
 
     def outcome(self, check: Check, attempt: int) -> Outcome:
@@ -109,7 +138,7 @@ class _Examiner:
             if self._shared is None or fork is not self._shared[0]:
                 fork.close()
 
-    def _fork(self, check: Check) -> tuple[Examination, Student]:
+    def _fork(self, check: Check) -> tuple[Fork, Student]:
         if check.fresh:
             return self._start()
         if self._shared is not None and not self._shared[0].alive:
@@ -118,7 +147,7 @@ class _Examiner:
             self._shared = self._start()
         return self._shared
 
-    def _start(self) -> tuple[Examination, Student]:
+    def _start(self) -> tuple[Fork, Student]:
         fork = self._exam.run.examine(self._exam.exercise, self._budget)
         try:
             return fork, self._prepare(fork)

@@ -15,7 +15,6 @@ from autograder.checking.student import Student
 from autograder.errors import CourseError
 from autograder.model import CheckResult, Verdict
 from autograder.notebooks.source import Exercise
-from autograder.sandbox.examination import Examination
 
 Outcomes = Sequence[tuple[Check, Outcome]]
 #: The name of the row that tells what became of the exercise with all of the student's own code.
@@ -39,7 +38,7 @@ class Help:
         """The exercises that cannot be the reason any more for what is wrong."""
         return (*self.sources, *([] if self.cache_of is None else [self.cache_of]))
 
-    def prepare(self, fork: Examination) -> Student:
+    def prepare(self, fork: Student) -> Student:
         """Bring it into a fresh fork, which must be killed after this exercise."""
         for name, source in self.sources.items():
             fork.install(name, source)
@@ -50,7 +49,7 @@ class Help:
 
 @dataclass
 class Examined:
-    """One exercise: what its checks said of the student's ``own`` code, and what counts, got with ``help``."""
+    """One exercise: the outcomes with the student's ``own`` code, and those that count, got with ``help``."""
 
     exercise: Exercise
     own: Outcomes
@@ -135,11 +134,12 @@ def end_to_end(examined: Examined, builds_on: Collection[str]) -> CheckResult:
         reason = f"your own {_list(builds_on)} cannot be the reason"
         return _row(Verdict.FAILED, f"{name} is wrong by itself: {reason}.")
     wrong, one = _list(examined.tried), len(examined.tried) == 1
+    other = "a right one" if one else "right ones"
     if examined.right:
         return _row(
             Verdict.FAILED,
-            f"{name} is right by itself; it fails only because {wrong} {'is' if one else 'are'} wrong. It has "
-            f"its points all the same: it was judged with {'a right one' if one else 'right ones'} instead.",
+            f"{name} is right by itself; it fails only because {wrong} {'is' if one else 'are'} wrong. "
+            f"It has its points all the same: it was judged with {other} instead.",
             f"Mend {wrong}, and it all fits together.",
         )
     if examined.fits:
@@ -152,10 +152,9 @@ def end_to_end(examined: Examined, builds_on: Collection[str]) -> CheckResult:
     if examined.gained:
         return _row(
             Verdict.FAILED,
-            f"{name} was judged with {'a right one' if one else 'right ones'} instead of your own {wrong}, "
-            "where it earns more; it is not right by itself, either.",
+            f"{name} was judged with {other} instead of your own {wrong}, where it earns more; "
+            "it is not right by itself, either.",
         )
-    other = "a right one" if one else "right ones"
     return _row(Verdict.FAILED, f"{name} is right neither with your own {wrong} nor with {other}.")
 
 

@@ -6,6 +6,7 @@ report, and weights are points: those of an exercise sum to the points of its te
 
 from autograder.checking.framework import CheckSet
 
+from . import analysis_backward, analysis_forward
 from .hidden import merge_heads, multihead, multihead_backward, split_heads
 
 checks = CheckSet("multihead")
@@ -18,4 +19,7 @@ checks.follow_through(
     helpers=("split_heads", "merge_heads"),
     cache_of="multihead",
     keys=("x", "heads", "attention", "joined"),
+    fits=analysis_backward.fits_own_forward,
 )
+for _analyses in (analysis_forward.analyses, analysis_backward.analyses):
+    checks.declare_as(_analyses)

@@ -1,0 +1,306 @@
+"""What can be seen of a ``multihead_backward`` whose gradients are wrong: routes, factors, sequences.
+
+Each analysis draws two cases and says only what holds of both. They presume a right forward pass, which those
+that failed have had laid under them where that was possible; where y is wrong all the same they say nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from autograder.checking.analysis.factors import Named, is_close, name_of, parts_of
+from autograder.checking.analysis.observing import observed
+from autograder.checking.analysis.slices import common_pattern
+from autograder.checking.compare import expect_array
+from autograder.checking.differences import follows
+from autograder.checking.framework import CheckFailure, CheckSet
+from autograder.checking.student import Remote, Student
+from autograder.model import Diagnosis
+
+from .analysis_forward import lengths
+from .hidden import draws
+from .mistakes import backward_parts
+
+MATRICES = ("dwq", "dwk", "dwv", "dwo")
+#: By what gradients may be off, from the lengths of the axes.
+FACTORS: Named = {
+    "1/B": lambda n: 1 / n["B"],
+    "1/T": lambda n: 1 / n["T"],
+    "1/(B*T)": lambda n: 1 / (n["B"] * n["T"]),
+    "1/H": lambda n: 1 / n["H"],
+    "1/C": lambda n: 1 / n["C"],
+    "sqrt(d)/sqrt(C)": lambda n: np.sqrt(n["d"] / n["C"]),
+    "sqrt(d)": lambda n: np.sqrt(n["d"]),
+    "1/sqrt(d)": lambda n: 1 / np.sqrt(n["d"]),
+    "d": lambda n: n["d"],
+    "1/d": lambda n: 1 / n["d"],
+    "sqrt(C)": lambda n: np.sqrt(n["C"]),
+    "1/sqrt(C)": lambda n: 1 / np.sqrt(n["C"]),
+    "B": lambda n: n["B"],
+    "T": lambda n: n["T"],
+    "H": lambda n: n["H"],
+    "B*T": lambda n: n["B"] * n["T"],
+    "1/3": lambda n: 1 / 3,
+    "1/2": lambda n: 0.5,
+    "2": lambda n: 2.0,
+    "3": lambda n: 3.0,
+    "-1": lambda n: -1.0,
+}
+DIRECTIONS = 2
+DIFFERENCE_TOLERANCE = 1e-6
+
+analyses = CheckSet("multihead")
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """One case, the student's gradients, and what the right ones are made of."""
+
+    case: draws.Case
+    got: dict[str, Any]
+    want: dict[str, np.ndarray]
+    joined: np.ndarray
+    parts: backward_parts.Parts
+
+    @property
+    def right(self) -> frozenset[str]:
+        """The names of the gradients that are right."""
+        return frozenset(name for name, want in self.want.items() if _is_right(self.got.get(name), want))
+
+
+@analyses.analysis("multihead_backward", "dx")
+def routes(student: Student, reference: ModuleType, rng: np.random.Generator) -> Diagnosis | None:
+    """Which route into x is missing, counted twice, scaled, or goes through the wrong matrix."""
+    found = _passes(student, reference, rng)
+    coefficients = [_route_coefficients(one) for one in found]
+    if not found or any(one is None for one in coefficients):
+        return None
+    sizes = [lengths(one.case) for one in found]
+    table = np.array([one for one in coefficients if one is not None])
+    if all(np.allclose(row, [1, 1, 1, 0, 0, 0], atol=1e-6) for row in table):
+        return None
+    words = [
+        _route_words(name, table[:, place], table[:, place + 3], sizes) for place, name in enumerate("QKV")
+    ]
+    if any(one is None for one in words):
+        return None
+    faults = [one for one in words if one]
+    return observed(
+        "routes",
+        f"dx is made of the routes through Q, K and V, but {', and '.join(faults)}.",
+        "x is used three times: what comes back through each of the three, and how often is it added?",
+    )
+
+
+@analyses.analysis("multihead_backward", *MATRICES)
+def matrices(student: Student, reference: ModuleType, rng: np.random.Generator) -> Diagnosis | None:
+    """Whether the gradients of the matrices are right but for a factor, transposed, or exchanged."""
+    found = _passes(student, reference, rng)
+    said: dict[str, list[str]] = {}
+    for name in draws.PARAMS:
+        words = _matrix_words(name, found)
+        if words is not None:
+            said.setdefault(words, []).append(f'grads["{name}"]')
+    if not said:
+        return None
+    sentences = [f"{' and '.join(names)} {words}" for words, names in said.items()]
+    return observed(
+        "matrices",
+        f"{'; '.join(sentences)}.",
+        "Write down the gradient of one single entry of the matrix as a sum: what is added up, over what?",
+    )
+
+
+@analyses.analysis("multihead_backward", *MATRICES)
+def tokens(student: Student, reference: ModuleType, rng: np.random.Generator) -> Diagnosis | None:
+    """Whether only some sequences, or some time steps, count in the gradients of the matrices."""
+    found = _passes(student, reference, rng)
+    for axis, words in ((0, "sequences of the batch"), (1, "time steps")):
+        for name in draws.PARAMS:
+            counts = [_counts(one, name, axis) for one in found]
+            rights = [one for one in counts if one is not None]
+            pattern = common_pattern(rights) if rights and len(rights) == len(counts) else None
+            if pattern is not None:
+                places = str(pattern).replace("right", "counted").replace("wrong", "left out")
+                return observed(
+                    "tokens",
+                    f'of the {words}, grads["{name}"] counts some only: each is {places}.',
+                    "Which loop, or which sum, ends too early?",
+                )
+    return None
+
+
+#: Where to look, by the gradients that are wrong, if all the others are right.
+_WHERE = {
+    frozenset({"dx", "wq", "wk"}): "What do queries and keys go through that values do not?",
+    frozenset({"dx", "wv"}): "What do values go through that queries and keys do not?",
+    frozenset({"dx", "wq", "wk", "wv"}): "What lies between y and the heads, on the way back?",
+    frozenset({"dx", "wq"}): "What do only queries go through?",
+    frozenset({"dx", "wk"}): "What do only keys go through?",
+    frozenset({"wq", "wk", "wv"}): "What do these three gradients have in common that that of wo has not?",
+    frozenset({"wo"}): "What goes into the last product of the forward pass, and what comes out of it?",
+    frozenset({"dx"}): "Which terms is dx the sum of?",
+    frozenset({"wq", "wk", "wv", "wo"}): "How does the gradient of a matrix differ from that of x?",
+}
+
+
+@analyses.analysis("multihead_backward", "dx", *MATRICES)
+def where(student: Student, reference: ModuleType, rng: np.random.Generator) -> Diagnosis | None:
+    """Which gradients are wrong while the others are right."""
+    found = _passes(student, reference, rng)
+    right = {one.right for one in found}
+    names = {"dx", *draws.PARAMS}
+    wrong = frozenset(names - right.pop()) if len(right) == 1 else frozenset()
+    if wrong not in _WHERE:
+        return None
+    return observed(
+        "wrong_gradients",
+        f"{_gradients(wrong)} {'is' if len(wrong) == 1 else 'are'} wrong, {_gradients(names - wrong)} "
+        f"{'is' if len(names - wrong) == 1 else 'are'} right.",
+        _WHERE[wrong],
+    )
+
+
+def fits_own_forward(student: Student, reference: ModuleType, rng: np.random.Generator) -> bool:
+    """Whether all gradients agree with differences of the student's own forward pass, right or wrong."""
+    (size,) = draws.sizes(rng, 1)
+    case = draws.case(rng, size)
+    got = _gradients_of(student, case)
+    for name in ("dx", *draws.PARAMS):
+        at = case.x if name == "dx" else case.params[name]
+
+        def loss(moved: draws.Array, name: str = name) -> float:
+            one = replace(case, x=moved) if name == "dx" else case.with_params(**{name: moved})
+            y, _ = _forward(student, one)
+            return float(np.sum(y * case.dy)) if _is_plain(y, case.dy) else np.nan
+
+        gradient = got.get(name)
+        if not _is_plain(gradient, at):
+            return False
+        if not follows(gradient, loss, at, rng, directions=DIRECTIONS, tol=DIFFERENCE_TOLERANCE):
+            return False
+    return True
+
+
+def _passes(student: Student, reference: ModuleType, rng: np.random.Generator) -> list[_Pass]:
+    """Two cases; none where the forward pass is wrong, of which no gradient could be right."""
+    found = []
+    for size in draws.sizes(rng, 2):
+        case = draws.case(rng, size)
+        right_y, cache = reference.multihead(case.x, case.params, case.heads, case.allowed)
+        y, _ = _forward(student, case)
+        if not _is_right(y, right_y):
+            return []
+        dx, grads = reference.multihead_backward(cache, case.params, case.dy)
+        parts = backward_parts.parts_of(reference, cache, case.params, case.dy)
+        found.append(_Pass(case, _gradients_of(student, case), {"dx": dx, **grads}, cache["joined"], parts))
+    return found
+
+
+def _forward(student: Student, case: draws.Case) -> tuple[Any, Any]:
+    value = student.call("multihead", case.x, case.params, case.heads, case.allowed).value
+    return value if isinstance(value, tuple) and len(value) == 2 else (None, None)
+
+
+def _gradients_of(student: Student, case: draws.Case) -> dict[str, Any]:
+    """The student's gradients by name, as far as there are any."""
+    _, cache = _forward(student, case)
+    if not isinstance(cache, Remote):
+        return {}
+    value = student.call("multihead_backward", cache, case.params, case.dy).value
+    if not isinstance(value, tuple) or len(value) != 2 or not isinstance(value[1], Remote):
+        return {}
+    whole = value[1].fetch()
+    return {"dx": value[0], **whole} if isinstance(whole, dict) else {}
+
+
+def _route_coefficients(one: _Pass) -> np.ndarray | None:
+    """By what each route into x was multiplied: three, and three more through matrices not transposed."""
+    got, params = one.got.get("dx"), one.case.params
+    if not _is_plain(got, one.case.x):
+        return None
+    parts = (one.parts.q, one.parts.k, one.parts.v)
+    pairs = list(zip(parts, (params["wq"], params["wk"], params["wv"]), strict=True))
+    return parts_of(got, [part @ w.T for part, w in pairs] + [part @ w for part, w in pairs])
+
+
+def _route_words(
+    name: str, straight: np.ndarray, turned: np.ndarray, sizes: Sequence[dict[str, int]]
+) -> str | None:
+    """What is wrong with one route; an empty text if nothing is, None if there is no word for it."""
+    matrix = f"w{name.lower()}"
+    if np.allclose(turned, 1, atol=1e-6) and np.allclose(straight, 0, atol=1e-6):
+        return f"that through {name} takes {matrix} as it is where it must be transposed"
+    if not np.allclose(turned, 0, atol=1e-6):
+        return None
+    if np.allclose(straight, 1, atol=1e-6):
+        return ""
+    if np.allclose(straight, 0, atol=1e-6):
+        return f"that through {name} is missing"
+    factor = name_of(straight.tolist(), sizes, FACTORS)
+    return f"that through {name} comes {factor} times" if factor is not None else None
+
+
+def _matrix_words(name: str, found: Sequence[_Pass]) -> str | None:
+    """What the gradient of one matrix is instead of the right one, on all cases; None if there is no word."""
+    if not found or any(not _is_plain(one.got.get(name), one.want[name]) for one in found):
+        return None
+    if any(name in one.right for one in found):
+        return None
+    if all(_is_right(one.got[name], one.want[name].T) for one in found):
+        return "is the right one, transposed"
+    for other in draws.PARAMS:
+        if other != name and all(_is_right(one.got[name], one.want[other]) for one in found):
+            return f'is what grads["{other}"] should be'
+    factors = [parts_of(one.got[name], [one.want[name]]) for one in found]
+    values = [float(one[0]) for one in factors if one is not None]
+    if len(values) < len(factors):
+        return None
+    if all(is_close(value, 0.0) for value in values):
+        return "is zero"
+    factor = name_of(values, [lengths(one.case) for one in found], FACTORS)
+    return None if factor is None else f"is {factor} times the right one"
+
+
+def _counts(one: _Pass, name: str, axis: int) -> np.ndarray | None:
+    """For each place along batch or time, whether it counts in a matrix's gradient; None if in part."""
+    got = one.got.get(name)
+    if not _is_plain(got, one.want[name]):
+        return None
+    inputs = one.joined if name == "wo" else one.case.x
+    gradient = one.case.dy if name == "wo" else getattr(one.parts, name[1])
+    places = range(inputs.shape[axis])
+    parts = [
+        backward_parts.outer(inputs.take([place], axis), gradient.take([place], axis)) for place in places
+    ]
+    coefficients = parts_of(got, parts)
+    if coefficients is None:
+        return None
+    counted = np.isclose(coefficients, 1, atol=1e-6)
+    return counted if np.all(counted | np.isclose(coefficients, 0, atol=1e-6)) else None
+
+
+def _gradients(names: frozenset[str] | set[str]) -> str:
+    *most, last = sorted(names, key=("dx", *draws.PARAMS).index)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _is_plain(got: Any, like: np.ndarray) -> TypeGuard[np.ndarray]:
+    """Whether an answer is a finite float64 array of that shape."""
+    return (
+        type(got) is np.ndarray
+        and got.dtype == np.float64
+        and got.shape == like.shape
+        and bool(np.all(np.isfinite(got)))
+    )
+
+
+def _is_right(got: Any, want: np.ndarray) -> bool:
+    try:
+        expect_array(got, want, "it", [""] * want.ndim)
+    except CheckFailure:
+        return False
+    return True
