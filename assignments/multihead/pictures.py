@@ -85,11 +85,11 @@ def comparison(expected: Array, got: Array, wrong: NDArray[np.bool_], axes: str)
     grid = [*grid, [], [Cell(), Cell("", Kind.WRONG), Cell(told, Kind.NOTE)]]
     places = [tuple(int(i) for i in place) for place in np.argwhere(wrong)]
     listed = [
-        f"at {place_text(place, axes)} {expected_texts[place]} was expected and {got_texts[place]} came"
+        f"{_named(place, axes)}: {got_texts[place]} instead of {expected_texts[place]}"
         for place in places[:6]
     ]
     listed += [f"and {len(places) - 6} more"] if len(places) > 6 else []
-    return Picture(grid, f"Expected and got, by {', '.join(axes.split())}. {told}: {'; '.join(listed)}.")
+    return Picture(grid, f"Expected and got. {told}: {'; '.join(listed)}.")
 
 
 def weights(tables: Mapping[int, Array]) -> Picture:
@@ -130,10 +130,12 @@ def total(parts: Mapping[str, Array], name: str, axes: str) -> Picture:
     return Picture(_beside(groups, signs), f"{' + '.join(parts)} = {name}. {' '.join(told)}")
 
 
-def place_text(place: tuple[int, ...], axes: str) -> str:
-    """``[batch 0, head 1, seq 0, d_head 1]``."""
-    named = zip(axes.split(), place, strict=True)
-    return "[" + ", ".join(f"{name.removesuffix('s')} {index}" for name, index in named) + "]"
+def _named(place: tuple[int, ...], axes: str) -> str:
+    return " ".join(f"{name} {index}" for name, index in zip(_singular(axes), place, strict=True))
+
+
+def _singular(axes: str) -> list[str]:
+    return [name.removesuffix("s") for name in axes.split()]
 
 
 def _texts(expected: Array, got: Array, wrong: NDArray[np.bool_]) -> tuple[Array, Array]:
@@ -162,7 +164,7 @@ def _spoken(array: Array) -> str:
 
 def _group(title: str, shape: Sequence[int], axes: str, cell: Callable[[tuple[int, ...]], Cell]) -> Grid:
     """The tables of one array of two to four axes: the first one downwards, the second sideways."""
-    *leading, rows, columns = [name.removesuffix("s") for name in axes.split()]
+    *leading, rows, columns = _singular(axes)
     lines, tables = [*shape[: len(leading)], 1, 1][:2]
     grid: Grid = [[Cell(title, Kind.TITLE)]]
     for line in range(lines):

@@ -5,19 +5,18 @@ differ, ``CheckFailed`` says in a few lines what was expected, what came instead
 More checks, with other sizes and numbers, run when the notebook is graded.
 
 NumPy is all that is needed; with matplotlib, pictures show the same. Nothing is computed before a check is
-called.
+called, and what draws is imported when a notebook shows the outcome: a notebook that is graded never does.
 """
 
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pictures import Picture, comparison, place_text, show_below, total, weights
 from worked_examples import (
     MATRICES,
     BackwardExample,
@@ -30,8 +29,12 @@ from worked_examples import (
     weights_of_three_tokens,
 )
 
+if TYPE_CHECKING:
+    from pictures import Picture
+
 Array = NDArray[Any]
 StudentFunction = Callable[..., Any]
+MakePicture = Callable[[], "Picture"]
 #: A remark about wrong numbers, or what makes one out of all that came and the first wrong place.
 Hint = str | Callable[[Array, tuple[int, ...]], str]
 
@@ -46,21 +49,20 @@ EXERCISES = ("split_heads", "merge_heads", "multihead", "multihead_backward")
 class CheckFailed(AssertionError):
     """An example did not come out; the text says which one, what was expected and what came instead."""
 
-    def __init__(self, text: str, picture: Callable[[], Picture] | None = None):
+    def __init__(self, text: str, picture: MakePicture | None = None):
         super().__init__(text)
         self.picture = picture
 
     def _render_traceback_(self) -> list[str]:
         """The lines that Jupyter shows in place of a traceback: the text alone, then the picture."""
-        if self.picture is not None:
-            show_below(self.picture)
+        _show(self.picture)
         return textwrap.wrap(str(self), LINE_WIDTH, break_on_hyphens=False)
 
 
 class Passed:
     """All visible examples of one exercise come out right; a notebook shows that as printed text."""
 
-    def __init__(self, exercise: str, examples: int, picture: Callable[[], Picture] | None = None):
+    def __init__(self, exercise: str, examples: int, picture: MakePicture | None = None):
         self.exercise = exercise
         self.examples = examples
         self.picture = picture
@@ -72,12 +74,20 @@ class Passed:
         _done.add(self.exercise)
         # Printed, because nbgrader takes the value of a test cell for a number of points.
         sys.stdout.write(f"{self!r} {_milestone()}\n")
-        if self.picture is not None:
-            show_below(self.picture)
+        _show(self.picture)
 
 
 #: The exercises whose checks passed when they ran last. Only a notebook that shows a success adds to it.
 _done: set[str] = set()
+
+
+def _show(picture: MakePicture | None) -> None:
+    try:
+        from pictures import show_below  # noqa: PLC0415 - see the top
+    except ModuleNotFoundError:  # the file did not come along: what is printed says it all
+        return
+    if picture is not None:
+        show_below(picture)
 
 
 def _milestone() -> str:
@@ -125,7 +135,7 @@ def check_multihead(multihead: StudentFunction) -> Passed:
         y, cache = _two_results(what, answer, "y, cache")
         _compare(f"{what}, y", y, example.y, X_AXES, example.hint)
         _check_cache(f"{what}, cache", cache, example)
-    return Passed("multihead", len(examples), lambda: weights(weights_of_three_tokens()))
+    return Passed("multihead", len(examples), _weights)
 
 
 def check_multihead_backward(multihead: StudentFunction, multihead_backward: StudentFunction) -> Passed:
@@ -146,8 +156,7 @@ def check_multihead_backward(multihead: StudentFunction, multihead_backward: Stu
             got = _look_up(f"{what}, grads", grads, name, MATRICES)
             _compare(f'{what}, grads["{name}"]', got, example.grads[name], MATRIX_AXES, example.hint)
         _compare(f"{what}, dx", dx, example.dx, X_AXES, partial(_route_hint, example))
-    routes = {f"through {name}": route for name, route in examples[-1].routes.items()}
-    return Passed("multihead_backward", len(examples), lambda: total(routes, "dx", X_AXES))
+    return Passed("multihead_backward", len(examples), partial(_three_routes, examples[-1].routes))
 
 
 # --- Comparing --------------------------------------------------------------------------------------------
@@ -169,9 +178,9 @@ def _compare(what: str, got: Any, expected: Array, axes: str, hint: Hint) -> Non
         _fail(
             what,
             f"{np.count_nonzero(wrong)} of {expected.size} numbers are wrong, the first at "
-            f"{place_text(place, axes)} in the shape {shape}: expected {expected[place]:.6g}, "
+            f"{_place_text(place, axes)} in the shape {shape}: expected {expected[place]:.6g}, "
             f"got {got[place]:.6g}. " + (hint if isinstance(hint, str) else hint(got, place)),
-            partial(comparison, expected, got, wrong, axes),
+            partial(_comparison, expected, got, wrong, axes),
         )
 
 
@@ -206,8 +215,29 @@ def _check_cache(what: str, cache: Any, example: ForwardExample) -> None:
         _fail(f'{what}["heads"]', f"expected {example.heads}, got {_describe(heads)}.")
 
 
-def _fail(what: str, text: str, picture: Callable[[], Picture] | None = None) -> NoReturn:
+def _fail(what: str, text: str, picture: MakePicture | None = None) -> NoReturn:
     raise CheckFailed(f"{what}: {text}".strip(), picture)
+
+
+# --- Pictures ---------------------------------------------------------------------------------------------
+
+
+def _comparison(expected: Array, got: Array, wrong: NDArray[np.bool_], axes: str) -> "Picture":
+    from pictures import comparison  # noqa: PLC0415 - see the top
+
+    return comparison(expected, got, wrong, axes)
+
+
+def _weights() -> "Picture":
+    from pictures import weights  # noqa: PLC0415 - see the top
+
+    return weights(weights_of_three_tokens())
+
+
+def _three_routes(routes: Mapping[str, Array]) -> "Picture":
+    from pictures import total  # noqa: PLC0415 - see the top
+
+    return total({f"through {name}": route for name, route in routes.items()}, "dx", X_AXES)
 
 
 # --- Wording ----------------------------------------------------------------------------------------------
@@ -219,6 +249,12 @@ def _shape_text(shape: tuple[int, ...], axes: str) -> str:
     if len(names) != len(shape):
         return str(shape)
     return "(" + ", ".join(f"{name}={size}" for name, size in zip(names, shape, strict=True)) + ")"
+
+
+def _place_text(place: tuple[int, ...], axes: str) -> str:
+    """``[batch 0, head 1, seq 0, d_head 1]``."""
+    named = zip(axes.split(), place, strict=True)
+    return "[" + ", ".join(f"{name.removesuffix('s')} {index}" for name, index in named) + "]"
 
 
 def _describe(value: Any) -> str:

@@ -79,9 +79,7 @@ def failed_split(folder: Path, first: str = "") -> Any:
 
 def test_a_failing_check_shows_its_sentence_and_a_picture_with_an_alternative_text(folder: Path) -> None:
     html = failed_split(folder)["text/html"]
-    assert re.search(
-        r'^<img .*src="data:image/svg.*alt="Expected and got, by batch, heads, seq, d_head\.', html
-    )
+    assert re.search(r'^<img .*src="data:image/svg.*alt="Expected and got\. 4 of 8 numbers', html)
 
 
 @pytest.mark.parametrize(
@@ -97,6 +95,16 @@ def test_without_a_usable_matplotlib_the_same_is_shown_as_text(first: str, told:
     assert {"text/plain"} == set(data)
     assert bool(told) == ("matplotlib" in data["text/plain"])
     assert told in data["text/plain"]
+
+
+def test_without_the_module_that_draws_the_sentence_stands_alone(folder: Path) -> None:
+    (folder / "pictures.py").unlink()
+    solve_wrongly(folder)
+    outputs = run(folder)
+    (error,) = outputs["test-split-heads"]
+    assert "CheckFailed" == error.ename
+    (told,) = outputs["test-merge-heads"]
+    assert "Milestone: 1 of 4 done; next: split_heads." in told.text
 
 
 def test_validate_fails_with_the_sentence_of_the_check(folder: Path) -> None:
@@ -116,9 +124,7 @@ def test_validate_succeeds_with_the_solution(folder: Path) -> None:
     assert "Cell output is" not in told.stderr
 
 
-@pytest.mark.parametrize(
-    "missing", ["attention.py", "pictures.py", "visible_checks.py", "worked_examples.py"]
-)
+@pytest.mark.parametrize("missing", ["attention.py", "visible_checks.py", "worked_examples.py"])
 def test_a_missing_file_is_named_with_what_to_do(missing: str, folder: Path) -> None:
     (folder / missing).unlink()
     (error,) = run(folder)["setup"]

@@ -95,7 +95,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The pictures that a notebook would show below a cell, as text."""
     texts: list[str] = []
     monkeypatch.setattr(visible_checks, "_done", set())
-    monkeypatch.setattr(visible_checks, "show_below", lambda make: texts.append(pictures.text_of(make())))
+    monkeypatch.setattr(pictures, "show_below", lambda make: texts.append(pictures.text_of(make())))
     return texts
 
 
