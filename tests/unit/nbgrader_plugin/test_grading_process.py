@@ -1,0 +1,49 @@
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from autograder.assignments.catalog import load_assignment
+from autograder.assignments.private import grading_lock
+from autograder.errors import CourseError
+from autograder.gradebook.configuration import CourseConfiguration
+from autograder.nbgrader_plugin import grading_process
+from autograder.nbgrader_plugin.grading_process import Course, _grade, _lines, _open
+
+
+def test_requests_are_read_line_by_line_until_the_parent_is_gone() -> None:
+    reader, writer = os.pipe()
+    os.write(writer, b'{"student": "a"}\n{"student": "b"}\n')
+    os.close(writer)
+    with os.fdopen(reader, "rb", buffering=0) as stream:
+        assert [{"student": "a"}, {"student": "b"}] == list(_lines(stream))
+
+
+def test_a_parent_that_asks_no_more_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grading_process, "IDLE_SECONDS", 0.05)
+    reader, writer = os.pipe()
+    os.write(writer, b'{"student": "a"}\n')
+    with os.fdopen(reader, "rb", buffering=0) as stream:
+        assert [{"student": "a"}] == list(_lines(stream))
+    os.close(writer)
+
+
+def test_a_source_that_lies_elsewhere_is_refused(toy_course: Path) -> None:
+    order = {"course": str(toy_course), "assignment": "toy", "directory": {"source_directory": "originals"}}
+    with (
+        ExitStack() as stack,
+        pytest.raises(CourseError, match=r"source/toy, but nbgrader has it in .*originals"),
+    ):
+        _open(order, stack)
+
+
+def test_another_grader_is_waited_for_and_then_named(
+    toy_course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grading_process, "LOCK_SECONDS", 0.05)
+    assignment = load_assignment(toy_course, "toy")
+    course = Course(assignment, CourseConfiguration(toy_course), cast(Any, None))
+    with grading_lock(toy_course), pytest.raises(CourseError, match="Another grader is at work"):
+        _grade(course, "s01")
