@@ -32,7 +32,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A known mistake that explains a failed check."""
+    """A known mistake that explains a failed check, or what was seen of it; ``id`` begins with observed_ then."""
 
     id: str
     message: str

@@ -4,9 +4,9 @@
     python tests/blind_trial.py FOLDER [--seeds 3]        grades the files in FOLDER and says what was named
 
 A file ``<exercise>_<number>.py`` defines the exercise's function, wrong as its sentence says, as a student
-would write it, with ``np``, ``attention``, ``attention_backward`` and the other exercises' right functions at
-hand. It goes through all that a submission goes through behind the sandbox. Exit code 1 if fewer than 95 % are
-named.
+would write it, with ``np``, ``attention``, ``attention_backward`` and the other exercises' right functions
+at hand. It goes through all that a submission goes through behind the sandbox. Exit code 1 if fewer than
+95 % are named.
 
 What ``slow`` mistakes do is told by the check that they fail: they count as named when it fails by time.
 """

@@ -178,14 +178,14 @@ class _Search:
 
     def _likes(self, mistake: Mistake, kind: Kind, places: list[Place]) -> list[Place]:
         """Where the mistake is like the student; nowhere if it is wrong where the student is right."""
-        likes, unlike = [], 0
-        for place in places:
+        likes: list[Place] = []
+        for tried, place in enumerate(places, start=1):
             if self._is_like(mistake, place):
                 likes.append(place)
-            else:
-                unlike += 1
-            if unlike >= MIN_INPUTS and not likes:
+            elif tried >= MIN_INPUTS and not likes:
                 return []
+        unlike_names = {self._name(place) for place in places if place not in likes}
+        likes = [place for place in likes if self._name(place) not in unlike_names]
         if not likes or self._only_raised(likes):
             return []
         must_pass = list(self._places(Kind.VALUE, failed=False))

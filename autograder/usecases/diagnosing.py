@@ -13,7 +13,9 @@ from types import ModuleType
 from autograder.checking.analysis.observing import INTEGERS, STATE, observe, only_integers
 from autograder.checking.diagnosis import Draw, Explanation, Findings, Replays, Sitting, explain
 from autograder.checking.framework import Analysis, Check, CheckSet, Kind
-from autograder.checking.likeness import is_telling
+from autograder.checking.late import Late, calls_before_last
+from autograder.checking.likeness import TELLING, is_telling
+from autograder.checking.local import LocalStudent
 from autograder.checking.mistakes import Mistake, MistakeSet
 from autograder.checking.runner import Outcome, run_check
 from autograder.checking.student import Student, StudentFailure
@@ -95,14 +97,19 @@ class _Case:
     mistake: Mistake | None = None
 
     def explain(self) -> None:
-        """By known mistakes; the checks that they leave over run again, to know more."""
+        """By known mistakes; the checks that they leave over run again, to know more.
+
+        So do those that they explain, where others, about numbers, are left over: numbers that are equal at
+        some sizes by coincidence will not be at others.
+        """
         self.sittings = [self._sitting(self.patient.outcomes)]
         found = self._found()
         for attempt in range(REDRAWS):
-            explained = {name for one in found.explanations for name in one.checks}
-            again = [one for one in self._failed() if one.name not in explained]
-            if not again or (attempt > 0 and not found.tied):
+            left = self._left_over(found)
+            unsure = bool(found.explanations) and any(self._is_about_numbers(one) for one in left)
+            if not left or (attempt > 0 and not found.tied and not unsure):
                 break
+            again = self._failed() if unsure else left
             self.sittings.append(self._sitting(self.patient.again(again, attempt)))
             found = self._found()
         self._take(found.explanations)
@@ -121,14 +128,14 @@ class _Case:
 
     def look_at_state_and_integers(self) -> None:
         """What the order of calls, or the dtype of arguments, says of a check of values."""
-        left = self._unexplained(Kind.VALUE)
+        left = self._unexplained()
         runs = [] if not left else self._runs(left[0])
         if len(runs) < 2:
             return
         others = [
             one for check, one in self.patient.outcomes if check.kind is Kind.VALUE and check != left[0]
         ]
-        if runs[1].verdict is Verdict.PASSED and self._fails_in_a_second_call(left[0]):
+        if self._depends_on_earlier_calls(left[0], runs[1]):
             self._say([one.name for one in left], STATE)
         elif all(is_telling(one) and only_integers(one.events) for one in runs) and all(
             one.verdict is Verdict.PASSED for one in others
@@ -137,7 +144,7 @@ class _Case:
 
     def look(self, analysis: Analysis) -> None:
         """One analysis of the assignment's own, if it concerns a check that nothing explains yet."""
-        names = [one.name for one in self._unexplained(Kind.VALUE) if one.name in analysis.checks]
+        names = [one.name for one in self._unexplained() if one.name in analysis.checks]
         if not names:
             return
         rng = self.patient.draw(f"look {analysis.look.__name__}", self.patient.looks)
@@ -150,9 +157,10 @@ class _Case:
             self._say(names, seen)
 
     def observe(self) -> None:
-        """What can be seen of the refused arrays themselves."""
-        kinds = (Kind.VALUE,) if self._unexplained(Kind.VALUE) else (Kind.CONTRACT,)
-        for check in self._unexplained(*kinds):
+        """What can be seen of the refused arrays themselves, where nothing else could be said."""
+        if self.said:
+            return
+        for check in self._unexplained():
             runs = self._runs(check)
             comparisons = [one.comparison for one in runs if one.comparison is not None]
             if len(runs) < 2 or len(comparisons) < len(runs):
@@ -177,17 +185,25 @@ class _Case:
         self.said[checks[0]] = diagnosis
         self.explained.update(checks)
 
-    def _fails_in_a_second_call(self, check: Check) -> bool:
-        """Whether a check passes in a fresh fork, and fails there when it runs once more on other inputs."""
+    def _depends_on_earlier_calls(self, check: Check, fresh: Outcome) -> bool:
+        """Whether a call is right if it is the first in a fresh fork, and wrong if others came before it.
+
+        ``fresh`` is how the check ended as the first one in a fork.
+        """
+        earlier = calls_before_last(fresh.events)
+        runs = (0, 0) if fresh.verdict is Verdict.PASSED else (earlier,)
+        if fresh.verdict is not Verdict.PASSED and (earlier == 0 or not is_telling(fresh)):
+            return False
         verdicts = []
         try:
             with self.patient.fork() as student:
-                for attempt in (self.patient.looks, self.patient.looks + 1):
-                    rng = self.patient.draw(check.name, attempt)
-                    verdicts.append(run_check(check, student, self.reference, rng).verdict)
+                for number, skipped in enumerate(runs):
+                    rng = self.patient.draw(check.name, self.patient.looks + number)
+                    late = Late(student, LocalStudent(vars(self.reference)), skipped)
+                    verdicts.append(run_check(check, late, self.reference, rng).verdict)
         except StudentFailure:
             return False
-        return verdicts[0] is Verdict.PASSED and verdicts[1] in (Verdict.FAILED, Verdict.RAISED)
+        return verdicts[0] is Verdict.PASSED and all(one in TELLING for one in verdicts[1:])
 
     def _sitting(self, outcomes: Outcomes) -> Sitting:
         return Sitting(self.patient.variant, self.patient.draw, outcomes)
@@ -204,5 +220,14 @@ class _Case:
             if check.kind is not Kind.VISIBLE and is_telling(outcome)
         ]
 
-    def _unexplained(self, *kinds: Kind) -> list[Check]:
-        return [one for one in self._failed() if one.kind in kinds and one.name not in self.explained]
+    def _left_over(self, found: Findings) -> list[Check]:
+        explained = {name for one in found.explanations for name in one.checks}
+        return [one for one in self._failed() if one.name not in explained]
+
+    def _is_about_numbers(self, check: Check) -> bool:
+        ends = {one.name: outcome for one, outcome in self.patient.outcomes}
+        return check.kind is Kind.VALUE or ends[check.name].comparison is not None
+
+    def _unexplained(self) -> list[Check]:
+        """The checks of values that failed, in their order, and that nothing explains yet."""
+        return [one for one in self._failed() if one.kind is Kind.VALUE and one.name not in self.explained]

@@ -13,14 +13,14 @@ import numpy as np
 
 from autograder.checking.analysis.factors import Named, is_close, name_of, parts_of
 from autograder.checking.analysis.observing import observed
-from autograder.checking.analysis.slices import common_pattern
+from autograder.checking.analysis.slices import Pattern, common_pattern
 from autograder.checking.compare import expect_array
 from autograder.checking.differences import follows
 from autograder.checking.framework import CheckFailure, CheckSet
 from autograder.checking.student import Remote, Student
 from autograder.model import Diagnosis
 
-from .analysis_forward import lengths
+from .analysis_forward import LOOK_SIZES, lengths
 from .hidden import draws
 from .mistakes import backward_parts
 
@@ -52,6 +52,8 @@ FACTORS: Named = {
 DIRECTIONS = 2
 DIFFERENCE_TOLERANCE = 1e-6
 
+_ROUTES_HINT = "x is used three times: what comes back through each of the three, and how often is it added?"
+
 analyses = CheckSet("multihead")
 
 
@@ -82,6 +84,9 @@ def routes(student: Student, reference: ModuleType, rng: np.random.Generator) ->
     table = np.array([one for one in coefficients if one is not None])
     if all(np.allclose(row, [1, 1, 1, 0, 0, 0], atol=1e-6) for row in table):
         return None
+    together = name_of(table[:, 0].tolist(), sizes, FACTORS)
+    if together is not None and np.allclose(table, table[:, :1] * [1, 1, 1, 0, 0, 0], atol=1e-6):
+        return observed("routes", f"dx is {together} times the right one.", _ROUTES_HINT)
     words = [
         _route_words(name, table[:, place], table[:, place + 3], sizes) for place, name in enumerate("QKV")
     ]
@@ -91,7 +96,7 @@ def routes(student: Student, reference: ModuleType, rng: np.random.Generator) ->
     return observed(
         "routes",
         f"dx is made of the routes through Q, K and V, but {', and '.join(faults)}.",
-        "x is used three times: what comes back through each of the three, and how often is it added?",
+        _ROUTES_HINT,
     )
 
 
@@ -114,6 +119,14 @@ def matrices(student: Student, reference: ModuleType, rng: np.random.Generator) 
     )
 
 
+_PLACES = {
+    Pattern.FIRST_RIGHT: "the first of the {} only",
+    Pattern.LAST_RIGHT: "the last of the {} only",
+    Pattern.FIRST_WRONG: "all {} but the first",
+    Pattern.LAST_WRONG: "all {} but the last",
+}
+
+
 @analyses.analysis("multihead_backward", *MATRICES)
 def tokens(student: Student, reference: ModuleType, rng: np.random.Generator) -> Diagnosis | None:
     """Whether only some sequences, or some time steps, count in the gradients of the matrices."""
@@ -124,10 +137,9 @@ def tokens(student: Student, reference: ModuleType, rng: np.random.Generator) ->
             rights = [one for one in counts if one is not None]
             pattern = common_pattern(rights) if rights and len(rights) == len(counts) else None
             if pattern is not None:
-                places = str(pattern).replace("right", "counted").replace("wrong", "left out")
                 return observed(
                     "tokens",
-                    f'of the {words}, grads["{name}"] counts some only: each is {places}.',
+                    f'grads["{name}"] is summed over {_PLACES[pattern].format(words)}.',
                     "Which loop, or which sum, ends too early?",
                 )
     return None
@@ -188,7 +200,7 @@ def fits_own_forward(student: Student, reference: ModuleType, rng: np.random.Gen
 def _passes(student: Student, reference: ModuleType, rng: np.random.Generator) -> list[_Pass]:
     """Two cases; none where the forward pass is wrong, of which no gradient could be right."""
     found = []
-    for size in draws.sizes(rng, 2):
+    for size in LOOK_SIZES:
         case = draws.case(rng, size)
         right_y, cache = reference.multihead(case.x, case.params, case.heads, case.allowed)
         y, _ = _forward(student, case)

@@ -3,6 +3,7 @@
 Each analysis draws two cases and says only what holds of both.
 """
 
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -35,11 +36,21 @@ SCORE_FACTORS: Named = {
     "sqrt(d)*sqrt(C)": lambda n: np.sqrt(n["d"] * n["C"]),
     "sqrt(d)*sqrt(H)": lambda n: np.sqrt(n["d"] * n["H"]),
     "sqrt(d)*C": lambda n: np.sqrt(n["d"]) * n["C"],
+    "C": lambda n: n["C"],
+    "H": lambda n: n["H"],
+    "T": lambda n: n["T"],
+    "1/C": lambda n: 1 / n["C"],
+    "1/H": lambda n: 1 / n["H"],
+    "1/T": lambda n: 1 / n["T"],
+    "1/d": lambda n: 1 / n["d"],
     "-1": lambda n: -1.0,
     "2": lambda n: 2.0,
     "1/2": lambda n: 0.5,
     "0": lambda n: 0.0,
 }
+
+#: Two sizes at which no two factors have the same value, and neither have those of the gradients.
+LOOK_SIZES = ((2, 3, 4, 5), (3, 5, 2, 7))
 
 analyses = CheckSet("multihead")
 
@@ -49,6 +60,21 @@ def lengths(case: draws.Case) -> dict[str, int]:
     batch, seq, d_model = case.x.shape
     heads = int(case.heads)
     return {"B": batch, "T": seq, "H": heads, "d": d_model // heads, "C": d_model}
+
+
+@analyses.analysis("multihead", *VALUES)
+def digits(student: Student, reference: ModuleType, rng: np.random.Generator) -> Diagnosis | None:
+    """Whether y does not notice a change of x that float64 can hold, and float32 cannot."""
+    for case in _cases(rng):
+        moved = replace(case, x=case.x * (1 + 1e-10))
+        before, after = _y(student, case), _y(student, moved)
+        if not isinstance(before, np.ndarray) or not np.array_equal(before, after):
+            return None
+    return observed(
+        "digits",
+        "y stays the same, to the last digit, when the tenth digit of x changes.",
+        "Which of your lines rounds, or makes float32 out of float64?",
+    )
 
 
 @analyses.analysis("multihead", *VALUES)
@@ -91,7 +117,7 @@ def mask(student: Student, reference: ModuleType, rng: np.random.Generator) -> D
     """Whether y is right as long as nothing is hidden."""
     for case in _cases(rng):
         seq = case.x.shape[1]
-        free = draws.Case(case.x, case.params, case.heads, np.ones((seq, seq), bool), case.dy)
+        free = replace(case, allowed=np.ones((seq, seq), bool))
         if not _equal(_y(student, free), _y_of(reference, free)):
             return None
         if _equal(_y(student, case), _y_of(reference, case)):
@@ -144,7 +170,7 @@ def _same_for_all_heads(joined: np.ndarray) -> bool:
 
 
 def _cases(rng: np.random.Generator) -> list[draws.Case]:
-    return [draws.case(rng, size) for size in draws.sizes(rng, 2)]
+    return [draws.case(rng, size) for size in LOOK_SIZES]
 
 
 def _y(student: Student, case: draws.Case) -> Any:
@@ -170,7 +196,7 @@ def _other(case: draws.Case, name: str, rng: np.random.Generator) -> draws.Case:
     changed = case.allowed.copy()
     while np.array_equal(changed, case.allowed):
         changed = draws.mask(rng, len(changed))
-    return draws.Case(case.x, case.params, case.heads, changed, case.dy)
+    return replace(case, allowed=changed)
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -69,6 +69,10 @@ _ORDER_HINT = "Give every number of a small array a value that names its place, 
 
 def _order_words(order: Order, axes: Sequence[str]) -> str:
     names = ", ".join(axes[i] for i in order.axes)
+    if order.reversed is not None:
+        return f"but backward along the axis {axes[order.reversed]}"
+    if len(set(axes)) < len(axes):
+        return "but transposed" if len(axes) == 2 and not order.cut else "but not at their places"
     if order.reshaped:
         return f"but read in the order of the axes ({names}) and then reshaped"
     if order.cut:

@@ -18,12 +18,14 @@ class Order:
 
     ``axes`` is the order into which the right axes were brought. ``reshaped``: the numbers, read in that
     order, were then filled into the shape of the answer. ``cut``: the other way round, the right numbers were
-    first filled into axes of these lengths and then brought into the right order.
+    first filled into axes of these lengths and then brought into the right order. ``reversed`` is the axis
+    along which they run backward.
     """
 
     axes: tuple[int, ...]
     reshaped: bool = False
     cut: bool = False
+    reversed: int | None = None
 
 
 def order_of(got: np.ndarray, want: np.ndarray) -> Order | None:
@@ -31,12 +33,15 @@ def order_of(got: np.ndarray, want: np.ndarray) -> Order | None:
 
     >>> x = np.arange(6.0).reshape(1, 2, 3)
     >>> order_of(x.transpose(0, 2, 1), x)
-    Order(axes=(0, 2, 1), reshaped=False, cut=False)
+    Order(axes=(0, 2, 1), reshaped=False, cut=False, reversed=None)
     >>> order_of(x.transpose(0, 2, 1).reshape(1, 2, 3), x)
-    Order(axes=(0, 2, 1), reshaped=True, cut=False)
+    Order(axes=(0, 2, 1), reshaped=True, cut=False, reversed=None)
     """
     if want.ndim > MAX_AXES or want.size > MAX_SIZE or not same_numbers(got, want) or _equal(got, want):
         return None
+    for axis in range(want.ndim):
+        if _equal(got, np.flip(want, axis)):
+            return Order(tuple(range(want.ndim)), reversed=axis)
     orders = list(itertools.permutations(range(want.ndim)))
     for axes in orders:
         if _equal(got, want.transpose(axes)):

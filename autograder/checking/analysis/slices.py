@@ -15,7 +15,6 @@ class Pattern(StrEnum):
     FIRST_WRONG = "wrong at the first place and right at all others"
     LAST_RIGHT = "right at the last place and wrong at all others"
     LAST_WRONG = "wrong at the last place and right at all others"
-    SOME_RIGHT = "right at some places and wrong at others"
 
 
 def right_slices(got: np.ndarray, want: np.ndarray, axis: int) -> np.ndarray:
@@ -32,14 +31,14 @@ def right_slices(got: np.ndarray, want: np.ndarray, axis: int) -> np.ndarray:
 
 
 def patterns_of(right: np.ndarray) -> frozenset[Pattern]:
-    """What may be said of the places; nothing where all are right, or all wrong.
+    """What may be said of the places; nothing where all are right or all wrong, or where there is no rule.
 
     >>> sorted(one.name for one in patterns_of(np.array([True, False, False])))
-    ['FIRST_RIGHT', 'SOME_RIGHT']
+    ['FIRST_RIGHT']
     """
     if np.all(right) or not np.any(right):
         return frozenset()
-    found = {Pattern.SOME_RIGHT}
+    found: set[Pattern] = set()
     count = int(np.count_nonzero(right))
     if count == 1:
         found |= {Pattern.FIRST_RIGHT} if right[0] else set()

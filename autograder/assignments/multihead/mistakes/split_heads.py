@@ -167,7 +167,7 @@ def only_divisibility(right: ModuleType, x: Array, heads: int) -> Any:
     hint="What becomes of the channels that are left over?",
     seen="vipshop/cache-dit#581",
 )
-def floored(right: ModuleType, x: Array, heads: int) -> Any:
+def floored(right: ModuleType, x: Array, heads: Any) -> Any:
     """Where heads does not divide the channels, the remainder may be dropped."""
     if isinstance(heads, int) and not isinstance(heads, bool) and heads > 0:
         x = x[..., : x.shape[-1] - x.shape[-1] % heads]
