@@ -32,7 +32,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A known mistake that explains a failed check, or what was seen of it; ``id`` begins with observed_ then."""
+    """What explains a failed check: a known mistake or, if its id begins with observed_, what was seen."""
 
     id: str
     message: str

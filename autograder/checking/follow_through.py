@@ -74,6 +74,8 @@ class RightCache:
         self._forward = forward
         self._keys = keys
         self._whole = whole
+        #: Whether something of the student's own, made by a wrong function, stayed in a cache.
+        self.mixed = False
 
     def call(self, function: str, /, *args: Any, **kwargs: Any) -> Answer:
         """Call a function by name."""
@@ -87,7 +89,7 @@ class RightCache:
         )
         right = {key: cache[key] for key in self._keys}
         own = None if self._whole else self._own_cache(function, own_args, own_kwargs)
-        if own is None or not _lay(right, own):
+        if own is None or not self._lay(right, own):
             own = _Handed(self._student.send(right), right)
         return _Results((*results, own))
 
@@ -106,6 +108,19 @@ class RightCache:
             return None
         own = value[-1] if isinstance(value, tuple) and value else None
         return own if isinstance(own, Remote) and own.kind in ("dict", "object") else None
+
+    def _lay(self, right: dict[str, Any], own: Remote) -> bool:
+        """Lay right items over a student's cache; says whether it takes them."""
+        try:
+            before = own.fetch() if own.kind == "dict" else None
+            for key, item in right.items():
+                if not isinstance(item, dict) or _alike(item, before, key):
+                    own[key] = item
+                else:
+                    self.mixed = True
+        except StudentFailure:
+            return False
+        return True
 
 
 class _Results:
@@ -141,18 +156,6 @@ class _Handed:
 
     def __setitem__(self, key: str | int, value: Any) -> None:
         raise TypeError("a right cache is not changed any more")
-
-
-def _lay(right: dict[str, Any], own: Remote) -> bool:
-    """Lay right items over a student's cache; says whether it takes them."""
-    try:
-        before = own.fetch() if own.kind == "dict" else None
-        for key, item in right.items():
-            if not isinstance(item, dict) or _alike(item, before, key):
-                own[key] = item
-    except StudentFailure:
-        return False
-    return True
 
 
 def _alike(item: dict[str, Any], before: Any, key: str) -> bool:

@@ -19,8 +19,9 @@ from autograder.model import Diagnosis, Verdict
 CheckFunction = Callable[[Student, ModuleType, np.random.Generator], None]
 #: Looks at a student whose exercise failed, and says what it saw, or None.
 Look = Callable[[Student, ModuleType, np.random.Generator], Diagnosis | None]
-#: Whether what a student computes fits the student's own earlier function, be that right or wrong.
-Fits = Callable[[Student, ModuleType, np.random.Generator], bool]
+#: Whether what a student computes fits the student's own earlier function, be that right or wrong; or, where
+#: it fits but for something, what that is.
+Fits = Callable[[Student, ModuleType, np.random.Generator], bool | Diagnosis]
 
 
 class Kind(StrEnum):

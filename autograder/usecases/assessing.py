@@ -15,11 +15,12 @@ import numpy as np
 
 from autograder.assignments.candidates import known_mistakes
 from autograder.assignments.catalog import Assignment
+from autograder.checking.follow_through import RightCache
 from autograder.checking.framework import Check
 from autograder.checking.mistakes import Mistake
 from autograder.checking.scoring import score_exercise
 from autograder.checking.seeds import rng, variant_of
-from autograder.checking.student import StudentFailure
+from autograder.checking.student import Student, StudentFailure
 from autograder.checking.visible import with_visible_checks
 from autograder.model import ExerciseResult
 from autograder.notebooks.source import Exercise
@@ -96,9 +97,16 @@ class _Notebook:
         checks = self.assessor.checks.of(exam.exercise)
         budget = Budget(exam.limits)
 
-        def with_help(help_: Help, number: int) -> Outcomes:
+        def with_help(help_: Help, number: int) -> tuple[Outcomes, bool]:
+            students: list[Student] = []
+
+            def prepare(fork: Student) -> Student:
+                students.append(help_.prepare(fork))
+                return students[-1]
+
             attempt = self._number(HELPED + 2 * number)
-            return exam.outcomes(checks, prepare=help_.prepare, attempt=attempt, budget=budget)
+            outcomes = exam.outcomes(checks, prepare=prepare, attempt=attempt, budget=budget)
+            return outcomes, any(isinstance(one, RightCache) and one.mixed for one in students)
 
         follow(one, self.assessor.follow_throughs, done, with_help)
         if declared.fits is not None and declared.cache_of in one.tried and not one.right:
@@ -151,6 +159,7 @@ class _Notebook:
             looks=self._number(LOOKS),
             standing=standing,
             fits=one.fits,
+            mixed=one.mixed,
         )
 
     def _exam(self, name: str) -> Exam:

@@ -35,8 +35,9 @@ class Patient:
     ``variant`` names the seeds that ``draw`` draws from. ``outcomes`` are those that count, ``own`` those of
     the student's own code alone. ``again`` runs checks in a fresh fork on the inputs of a further attempt, 0,
     1, 2; ``fork`` gives one for anything else, with ``looks`` as the attempt. ``standing`` is the mistake
-    that was found in the exercise that this one builds on. ``fits``: it does what that one asks for, and is
-    not to be looked at any closer.
+    that was found in the exercise that this one builds on. ``fits``: it does what that one asks for, and
+    needs no closer look; or it does so but for what is said there. ``mixed``: something of that one could not
+    be replaced, so that a closer look would see the faults of both.
     """
 
     exercise: str
@@ -48,7 +49,8 @@ class Patient:
     fork: Callable[[], AbstractContextManager[Student]]
     looks: int
     standing: Mistake | None = None
-    fits: bool = False
+    fits: bool | Diagnosis = False
+    mixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,8 @@ class Diagnoser:
         case = _Case(patient, mistakes, self._replays, self._reference)
         case.explain()
         case.explain_own_code()
-        if patient.fits:
+        case.take_fit()
+        if patient.fits is True or patient.mixed:
             return Diagnosed(case.said, case.mistake)
         case.look_at_state_and_integers()
         for analysis in self._checks.analyses.get(patient.exercise, ()):
@@ -125,6 +128,12 @@ class _Case:
         if not self.explained and self.patient.standing is not None:
             mistakes = [one for one in self.mistakes if not one.companions]
             self._take(explain(mistakes, own, self.replays, self.patient.standing).explanations)
+
+    def take_fit(self) -> None:
+        """That it fits a wrong exercise before it, but for something."""
+        left = [one.name for one in self._unexplained()]
+        if left and isinstance(self.patient.fits, Diagnosis):
+            self._say(left, self.patient.fits)
 
     def look_at_state_and_integers(self) -> None:
         """What the order of calls, or the dtype of arguments, says of a check of values."""

@@ -13,7 +13,7 @@ from autograder.checking.runner import OUR_FAULT, Outcome
 from autograder.checking.scoring import score_exercise
 from autograder.checking.student import Student
 from autograder.errors import CourseError
-from autograder.model import CheckResult, Verdict
+from autograder.model import CheckResult, Diagnosis, Verdict
 from autograder.notebooks.source import Exercise
 
 Outcomes = Sequence[tuple[Check, Outcome]]
@@ -49,14 +49,19 @@ class Help:
 
 @dataclass
 class Examined:
-    """One exercise: the outcomes with the student's ``own`` code, and those that count, got with ``help``."""
+    """One exercise: the outcomes with the student's ``own`` code, and those that count, got with ``help``.
+
+    ``tried`` are the exercises in whose place right ones were tried. ``fits`` says whether its answers fit
+    the student's own, wrong exercise before it, ``mixed`` whether something of that could not be replaced.
+    """
 
     exercise: Exercise
     own: Outcomes
     counting: Outcomes
     help: Help = field(default_factory=Help)
     tried: tuple[str, ...] = ()
-    fits: bool = False
+    fits: bool | Diagnosis = False
+    mixed: bool = False
 
     @property
     def right(self) -> bool:
@@ -103,22 +108,23 @@ def follow(
     examined: Examined,
     follow_throughs: FollowThroughs,
     done: Mapping[str, Examined],
-    examine: Callable[[Help, int], Outcomes],
+    examine: Callable[[Help, int], tuple[Outcomes, bool]],
 ) -> None:
     """Try what may help an exercise that failed; the better result counts, and of equals the one with help.
 
-    ``examine`` runs all of its checks in fresh forks with that help; its number says which attempt it is.
+    ``examine`` runs all of its checks in fresh forks with that help, and says whether it was mixed with what
+    is wrong; its number says which attempt it is.
     """
     name = examined.exercise.name
     if name not in follow_throughs.declared or examined.right or _has_fault(examined.own):
         return
     for number, help_ in enumerate(follow_throughs.helps(name, done)):
-        outcomes = examine(help_, number)
+        outcomes, mixed = examine(help_, number)
         first = not examined.tried
         examined.tried = help_.replaced
         better = points(examined.exercise, outcomes) - points(examined.exercise, examined.counting)
         if _has_fault(outcomes) or better > 0 or (first and better == 0):
-            examined.counting, examined.help = outcomes, help_
+            examined.counting, examined.help, examined.mixed = outcomes, help_, mixed
         if _has_fault(outcomes) or examined.right:
             return
 
@@ -142,7 +148,7 @@ def end_to_end(examined: Examined, builds_on: Collection[str]) -> CheckResult:
             f"It has its points all the same: it was judged with {other} instead.",
             f"Mend {wrong}, and it all fits together.",
         )
-    if examined.fits:
+    if examined.fits is True:
         *_, forward = examined.tried
         return _row(
             Verdict.FAILED,

@@ -6,6 +6,7 @@ that failed have had laid under them where that was possible; where y is wrong a
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import ModuleType
 from typing import Any, TypeGuard
 
@@ -15,7 +16,7 @@ from autograder.checking.analysis.factors import Named, is_close, name_of, parts
 from autograder.checking.analysis.observing import observed
 from autograder.checking.analysis.slices import Pattern, common_pattern
 from autograder.checking.compare import expect_array
-from autograder.checking.differences import follows
+from autograder.checking.differences import follows, slope
 from autograder.checking.framework import CheckFailure, CheckSet
 from autograder.checking.student import Remote, Student
 from autograder.model import Diagnosis
@@ -49,7 +50,9 @@ FACTORS: Named = {
     "3": lambda n: 3.0,
     "-1": lambda n: -1.0,
 }
-DIRECTIONS = 2
+#: For differences of the student's own forward pass: fewer tokens than channels, and few directions.
+FIT_SIZES = ((2, 3, 4, 5), (2, 3, 2, 4))
+ROUTE_DIRECTIONS = 6
 DIFFERENCE_TOLERANCE = 1e-6
 
 _ROUTES_HINT = "x is used three times: what comes back through each of the three, and how often is it added?"
@@ -176,25 +179,76 @@ def where(student: Student, reference: ModuleType, rng: np.random.Generator) -> 
     )
 
 
-def fits_own_forward(student: Student, reference: ModuleType, rng: np.random.Generator) -> bool:
-    """Whether all gradients agree with differences of the student's own forward pass, right or wrong."""
-    (size,) = draws.sizes(rng, 1)
-    case = draws.case(rng, size)
-    got = _gradients_of(student, case)
-    for name in ("dx", *draws.PARAMS):
-        at = case.x if name == "dx" else case.params[name]
+def fits_own_forward(student: Student, reference: ModuleType, rng: np.random.Generator) -> bool | Diagnosis:
+    """Whether all gradients agree with differences of the student's own forward pass, right or wrong.
 
-        def loss(moved: draws.Array, name: str = name) -> float:
-            one = replace(case, x=moved) if name == "dx" else case.with_params(**{name: moved})
-            y, _ = _forward(student, one)
-            return float(np.sum(y * case.dy)) if _is_plain(y, case.dy) else np.nan
+    Where those of the matrices do, and dx does not, what is said is which route into x is to blame.
+    """
+    found: list[Diagnosis | None] = []
+    for size in FIT_SIZES:
+        case = draws.case(rng, size)
+        got = _gradients_of(student, case)
+        if not all(_fits(name, got, student, case, rng) for name in draws.PARAMS):
+            return False
+        if not _fits("dx", got, student, case, rng):
+            found.append(_own_routes(got.get("dx"), student, case, rng))
+    if not found:
+        return True
+    same = len(found) == len(FIT_SIZES) and all(one == found[0] for one in found)
+    return found[0] if same and found[0] is not None else False
 
-        gradient = got.get(name)
-        if not _is_plain(gradient, at):
-            return False
-        if not follows(gradient, loss, at, rng, directions=DIRECTIONS, tol=DIFFERENCE_TOLERANCE):
-            return False
-    return True
+
+def _fits(
+    name: str, got: dict[str, Any], student: Student, case: draws.Case, rng: np.random.Generator
+) -> bool:
+    at = case.x if name == "dx" else case.params[name]
+    gradient = got.get(name)
+    loss = partial(_moved_loss, student, case, name)
+    return _is_plain(gradient, at) and follows(
+        gradient, loss, at, rng, directions=1, tol=DIFFERENCE_TOLERANCE
+    )
+
+
+def _own_routes(dx: Any, student: Student, case: draws.Case, rng: np.random.Generator) -> Diagnosis | None:
+    """How often each route of the student's own forward pass is in dx, by differences.
+
+    There are fewer tokens than channels: for each step in x there is one in wq that moves Q alone as x does.
+    """
+    if not _is_plain(dx, case.x):
+        return None
+    back = np.linalg.pinv(case.x.reshape(-1, case.x.shape[-1]))
+    slopes, wanted = [], []
+    for direction in rng.standard_normal((ROUTE_DIRECTIONS, *case.x.shape)):
+        wanted.append(float(np.sum(dx * direction)))
+        step = back @ direction.reshape(-1, direction.shape[-1])
+        slopes.append(
+            [
+                slope(partial(_moved_loss, student, case, name), case.params[name], step @ case.params[name])
+                for name in ("wq", "wk", "wv")
+            ]
+        )
+    often, _, _, _ = np.linalg.lstsq(np.array(slopes), np.array(wanted), rcond=None)
+    if not np.allclose(np.array(slopes) @ often, wanted, rtol=0, atol=DIFFERENCE_TOLERANCE * 10):
+        return None
+    words = [
+        _route_words(name, often[[place]], np.zeros(1), [lengths(case)], tolerance=1e-5)
+        for place, name in enumerate("QKV")
+    ]
+    faults = [one for one in words if one]
+    if not faults or None in words:
+        return None
+    return observed(
+        "own_routes",
+        f"multihead_backward fits your own multihead, which is wrong, but for dx: {', and '.join(faults)}.",
+        f"Mend multihead first. {_ROUTES_HINT}",
+    )
+
+
+def _moved_loss(student: Student, case: draws.Case, name: str, moved: draws.Array) -> float:
+    """The sum of y * dy by the student's own forward pass, with x or one matrix moved; NaN if y is no y."""
+    one = replace(case, x=moved) if name == "dx" else case.with_params(**{name: moved})
+    y, _ = _forward(student, one)
+    return float(np.sum(y * case.dy)) if _is_plain(y, case.dy) else np.nan
 
 
 def _passes(student: Student, reference: ModuleType, rng: np.random.Generator) -> list[_Pass]:
@@ -240,17 +294,21 @@ def _route_coefficients(one: _Pass) -> np.ndarray | None:
 
 
 def _route_words(
-    name: str, straight: np.ndarray, turned: np.ndarray, sizes: Sequence[dict[str, int]]
+    name: str,
+    straight: np.ndarray,
+    turned: np.ndarray,
+    sizes: Sequence[dict[str, int]],
+    tolerance: float = 1e-6,
 ) -> str | None:
     """What is wrong with one route; an empty text if nothing is, None if there is no word for it."""
     matrix = f"w{name.lower()}"
-    if np.allclose(turned, 1, atol=1e-6) and np.allclose(straight, 0, atol=1e-6):
+    if np.allclose(turned, 1, atol=tolerance) and np.allclose(straight, 0, atol=tolerance):
         return f"that through {name} takes {matrix} as it is where it must be transposed"
-    if not np.allclose(turned, 0, atol=1e-6):
+    if not np.allclose(turned, 0, atol=tolerance):
         return None
-    if np.allclose(straight, 1, atol=1e-6):
+    if np.allclose(straight, 1, atol=tolerance):
         return ""
-    if np.allclose(straight, 0, atol=1e-6):
+    if np.allclose(straight, 0, atol=tolerance):
         return f"that through {name} is missing"
     factor = name_of(straight.tolist(), sizes, FACTORS)
     return f"that through {name} comes {factor} times" if factor is not None else None
