@@ -5,6 +5,7 @@ each other as long as both answer alike: the first difference in a record is a d
 Nothing is asked that the check does not ask itself.
 """
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -45,7 +46,8 @@ class Event:
 
     ``name`` is the function that was called, or the key of an item. ``outcome`` is the value that came back,
     or the ``StudentFailure`` or ``KeyError`` in its place. ``before`` is what the same object was when it was
-    looked at last, where it was.
+    looked at last, where it was. ``of`` is the ``key`` of what was looked at, or of what a call or ``send``
+    gave: by it, events that concern one object are found.
     """
 
     asked: Asked
@@ -54,6 +56,7 @@ class Event:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     outcome: Any = None
     before: Any = None
+    of: int | None = field(default=None, compare=False)
 
 
 class Recording:
@@ -62,6 +65,7 @@ class Recording:
     def __init__(self, student: Student):
         self._student = student
         self._room = KEPT_BYTES
+        self._keys = itertools.count(1)
         self.events: list[Event] = []
 
     @property
@@ -80,19 +84,25 @@ class Recording:
             self.note(outcome=failure, **asked)
             raise
         value = self.watched(answer.value)
-        self.note(outcome=value, **asked)
-        return _Answer(self, answer, value)
+        recorded = RecordedAnswer(self, answer, value)
+        self.note(of=recorded.key, outcome=value, **asked)
+        return recorded
 
     def send(self, value: Any) -> Sent:
         """Hand over an argument."""
         sent = self._student.send(_inside(value))
-        self.note(asked=Asked.SEND, args=(value,))
-        return _Sent(self, sent, value)
+        recorded = RecordedSent(self, sent, value)
+        self.note(asked=Asked.SEND, of=recorded.key, args=(value,))
+        return recorded
 
     def install(self, name: str, source: str) -> None:
         """Put a function of ours in the place of the student's."""
         self._student.install(name, source)
         self.note(asked=Asked.INSTALL, name=name)
+
+    def new_key(self) -> int:
+        """A number that no other object of this record has."""
+        return next(self._keys)
 
     def note(self, **event: Any) -> None:
         """Write down one event."""
@@ -100,10 +110,10 @@ class Recording:
 
     def watched(self, value: Any) -> Any:
         """A value whose remote objects write down what they are asked."""
-        if isinstance(value, np.ndarray | _Remote):
+        if isinstance(value, np.ndarray | RecordedRemote):
             return value
         if isinstance(value, Remote):
-            return _Remote(self, value)
+            return RecordedRemote(self, value)
         if isinstance(value, tuple | list):
             return type(value)(self.watched(one) for one in value)
         if isinstance(value, dict):
@@ -123,41 +133,44 @@ class Recording:
         return value
 
 
-class _Answer:
+class RecordedAnswer:
     """What one call returned (``student.Answer``)."""
 
     def __init__(self, recording: Recording, answer: Answer, value: Any):
         self._recording = recording
+        self.key = recording.new_key()
         self._answer = answer
         self.value: Any = value
 
     def reread(self) -> Any:
         """The same objects as they are now."""
         now = self._recording.watched(self._answer.reread())
-        self._recording.note(asked=Asked.REREAD, outcome=now, before=self.value)
+        self._recording.note(asked=Asked.REREAD, of=self.key, outcome=now, before=self.value)
         return now
 
 
-class _Sent:
+class RecordedSent:
     """An argument on the student's side (``student.Sent``)."""
 
     def __init__(self, recording: Recording, sent: Sent, value: Any):
         self._recording = recording
+        self.key = recording.new_key()
         self.inside = sent
-        self._value = value
+        self.value = value
 
     def reread(self) -> Any:
         """The argument as it is now."""
         now = self._recording.watched(self.inside.reread())
-        self._recording.note(asked=Asked.REREAD, outcome=now, before=self._value)
+        self._recording.note(asked=Asked.REREAD, of=self.key, outcome=now, before=self.value)
         return now
 
 
-class _Remote:
+class RecordedRemote:
     """An object that stayed on the student's side (``student.Remote``)."""
 
     def __init__(self, recording: Recording, remote: Remote):
         self._recording = recording
+        self.key = recording.new_key()
         self.inside = remote
         self._last: Any = None
 
@@ -170,26 +183,26 @@ class _Remote:
         try:
             item = self._recording.watched(self.inside[key])
         except (KeyError, StudentFailure) as failure:
-            self._recording.note(asked=Asked.ITEM, name=key, outcome=failure)
+            self._recording.note(asked=Asked.ITEM, of=self.key, name=key, outcome=failure)
             raise
-        self._recording.note(asked=Asked.ITEM, name=key, outcome=item)
+        self._recording.note(asked=Asked.ITEM, of=self.key, name=key, outcome=item)
         return item
 
     def __setitem__(self, key: str | int, value: Any) -> None:
         self.inside[key] = _inside(value)
-        self._recording.note(asked=Asked.SET, name=key, args=(value,))
+        self._recording.note(asked=Asked.SET, of=self.key, name=key, args=(value,))
 
     def fetch(self) -> Any:
         """A copy of the whole."""
         now = self._recording.watched(self.inside.fetch())
-        self._recording.note(asked=Asked.FETCH, outcome=now, before=self._last)
+        self._recording.note(asked=Asked.FETCH, of=self.key, outcome=now, before=self._last)
         self._last = now
         return now
 
 
 def _inside(value: Any) -> Any:
     """An argument as the recorded student knows it."""
-    if isinstance(value, _Sent | _Remote):
+    if isinstance(value, RecordedSent | RecordedRemote):
         return value.inside
     if isinstance(value, tuple | list):
         return type(value)(_inside(one) for one in value)
