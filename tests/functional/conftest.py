@@ -18,6 +18,7 @@ from autograder.assignments.multihead import demo
 from autograder.cli.main import main
 
 ROOT = Path(__file__).parents[2]
+VARIANTS = ROOT / "autograder" / "assignments" / "multihead" / "variants"
 BIN = Path(sys.executable).parent
 EXERCISES = ("split_heads", "merge_heads", "multihead", "multihead_backward")
 #: So little time that a loop without end is found out soon, and enough for everything honest.
@@ -90,8 +91,8 @@ class Notebooks:
         return demo.RIGHT | changed
 
     def variant(self, name: str) -> dict[str, str]:
-        """The cells of one of ``tests/right_variants``."""
-        text = (ROOT / "tests" / "right_variants" / f"{name}.py").read_text(encoding="utf-8")
+        """The cells of one of the right solutions that are kept in ``variants``."""
+        text = (VARIANTS / f"{name}.py").read_text(encoding="utf-8")
         cells: dict[str, str] = {}
         shared = []
         for node in ast.parse(text).body[1:]:

@@ -76,15 +76,26 @@ def wide_case(rng: np.random.Generator) -> Case:
 
 
 def large_scores_case(rng: np.random.Generator, size: Size, score: float = 1e4) -> Case:
-    """A case whose scores reach from -``score`` to +``score``, far beyond what exp can take."""
-    drawn = case(rng, size)
+    """A case with scores of ``score`` or -``score``, far beyond what exp can take, in one of the sequences.
+
+    Those of the others are about 1, so that a maximum over the whole batch is of no use to them. One query at
+    least, from which a key is hidden, has far lower scores than any number by which one would hide it.
+    """
     batch, seq, heads, d_head = size
-    q, k = (
-        (drawn.x @ drawn.params[name]).reshape(batch, seq, heads, d_head).transpose(0, 2, 1, 3)
-        for name in ("wq", "wk")
-    )
-    largest = float(np.max(np.abs(q @ k.swapaxes(-1, -2)))) / np.sqrt(d_head)
-    return drawn.with_params(wq=drawn.params["wq"] * (score / largest))
+    while True:
+        drawn = case(rng, size)
+        q, k = (
+            (drawn.x @ drawn.params[name]).reshape(batch, seq, heads, d_head).transpose(0, 2, 1, 3)
+            for name in ("wq", "wk")
+        )
+        scores = q @ k.swapaxes(-1, -2) / np.sqrt(d_head)
+        largest = np.abs(scores).reshape(batch, -1).max(axis=1)
+        scores *= score / np.max(largest)
+        wide = largest == np.max(largest)
+        best = np.max(scores[wide], axis=-1, where=drawn.allowed, initial=-np.inf)
+        if np.any(best[..., ~np.all(drawn.allowed, axis=1)] < -score / 10):
+            x = drawn.x * np.where(wide, 1.0, 1 / np.sqrt(score))[:, None, None]
+            return replace(drawn, x=x).with_params(wq=drawn.params["wq"] * (score / np.max(largest)))
 
 
 def mask(rng: np.random.Generator, seq: int) -> Mask:

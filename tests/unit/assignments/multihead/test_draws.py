@@ -50,16 +50,29 @@ def test_another_layout_holds_the_same_numbers(layout: str) -> None:
     assert arranged.flags.f_contiguous == (layout == "F")
 
 
-def test_large_scores_are_as_large_as_they_say() -> None:
+def test_large_scores_are_as_large_as_they_say_in_one_sequence_alone() -> None:
+    for seed in SEEDS:
+        scores = scores_of(draws.large_scores_case(rng(seed), (2, 3, 4, 5)))
+        small, large = sorted(scores, key=lambda one: float(np.max(np.abs(one))))
+        assert np.max(np.abs(large)) == pytest.approx(1e4)
+        assert np.min(large) < -1e3
+        assert np.max(large) > 700
+        assert np.max(np.abs(small)) < 10
+
+
+def test_a_query_with_low_scores_only_has_a_hidden_key() -> None:
     for seed in SEEDS:
         case = draws.large_scores_case(rng(seed), (2, 3, 4, 5))
-        q, k = (
-            (case.x @ case.params[name]).reshape(2, 3, 4, 5).transpose(0, 2, 1, 3) for name in ("wq", "wk")
-        )
-        scores = q @ k.swapaxes(-1, -2) / np.sqrt(5)
-        assert np.max(np.abs(scores)) == pytest.approx(1e4)
-        assert np.min(scores) < -1e3
-        assert np.max(scores) > 1e3
+        best = np.where(case.allowed, scores_of(case), -np.inf).max(axis=-1)
+        with_hidden_keys = ~np.all(case.allowed, axis=1)
+        assert np.min(best[..., with_hidden_keys]) < -1e3
+
+
+def scores_of(case: draws.Case) -> np.ndarray:
+    batch, seq, d_model = case.x.shape
+    shape = batch, seq, int(case.heads), d_model // int(case.heads)
+    q, k = ((case.x @ case.params[name]).reshape(shape).transpose(0, 2, 1, 3) for name in ("wq", "wk"))
+    return np.asarray(q @ k.swapaxes(-1, -2) / np.sqrt(shape[-1]))
 
 
 def test_no_bad_count_divides_the_channels() -> None:

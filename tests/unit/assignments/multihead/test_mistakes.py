@@ -15,8 +15,9 @@ visible values dtypes bad_heads: interleaved transposed_then_reshaped
 visible values dtypes extremes: heads_before_batch viewed_into_batch heads_in_batch
     heads_outside_batch features_before_time one_head list_of_heads heads_taken_for_width
 extremes: one_head_as_it_is one_channel_refused
-bad_heads: only_divisibility floored bool_passes converted asserted
+bad_heads: only_divisibility floored bool_passes converted
 dtypes: numpy_integers_refused
+bad_heads bad_axes: asserted
 bad_axes: any_axes
 untouched: shape_set_in_place
 values extremes: made_float32
@@ -34,17 +35,16 @@ untouched: within_h
 repeatable: kept_array
 """,
     "multihead": """
-visible all_allowed masked dtypes ?large_scores extremes cache: scale_d_model scale_heads scale_seq
-visible all_allowed masked dtypes ?large_scores cache: no_scale scale_twice scale_multiplied
-visible all_allowed masked dtypes large_scores extremes cache: scale_after_softmax
-    softmax_over_queries softmax_over_heads mask_inverted always_causal made_float32
-    values_not_projected values_by_wk keys_and_values_exchanged weights_transposed one_head
-    joined_by_reshape split_and_joined_by_reshape values_joined
+visible all_allowed masked dtypes large_scores extremes cache: scale_d_model scale_heads scale_seq
+    scale_after_softmax softmax_over_queries softmax_over_heads mask_inverted always_causal
+    made_float32 values_not_projected values_by_wk keys_and_values_exchanged weights_transposed
+    one_head joined_by_reshape split_and_joined_by_reshape values_joined
+visible all_allowed masked dtypes large_scores cache: no_scale scale_twice scale_multiplied
 large_scores: no_maximum one_maximum hidden_by_minus_hundred
 visible masked dtypes large_scores extremes cache: mask_after_softmax scores_times_mask mask_added
     mask_transposed mask_of_first_query mask_of_first_head mask_ignored
 visible all_allowed: causal_by_default
-visible all_allowed masked dtypes large_scores ?extremes cache: diagonal_hidden
+visible all_allowed masked dtypes ?large_scores ?extremes ?cache: diagonal_hidden
 dtypes: like_x
 visible all_allowed masked dtypes large_scores extremes cache repeatable: y_alone
 visible cache: joined_is_y
@@ -62,15 +62,15 @@ extremes: axes_of_one_dropped
     "multihead_backward": """
 dx dwq dwk dwv dtypes large_scores extremes: split_by_reshape merged_by_reshape shared_among_heads
     weights_without_mask
-visible dx dwq dwk dtypes ?large_scores: scale_left_out scale_twice
-visible dx dwk dtypes ?large_scores: scale_on_queries_only
-dx dwq dwk dtypes ?large_scores extremes: scale_d_model
-dx dwq dwk dwv dwo dtypes ?large_scores extremes cost: scale_d_model_in_both
-visible dx dwq dwk dtypes ?large_scores extremes: softmax_diagonal_only weights_are_constants
-visible dx dwq dwk dtypes large_scores extremes: softmax_sum_missing softmax_left_out
-    softmax_sum_over_queries
+visible dx dwq dwk dtypes large_scores: scale_left_out scale_twice
+visible dx dwk dtypes large_scores: scale_on_queries_only
+dx dwq dwk dtypes large_scores extremes: scale_d_model
+dx dwq dwk dwv dwo dtypes large_scores extremes cost: scale_d_model_in_both dy_averaged_in_time
+    dy_reversed_in_time
+visible dx dwq dwk dtypes large_scores extremes: softmax_diagonal_only softmax_sum_missing
+    softmax_left_out softmax_sum_over_queries weights_are_constants
 large_scores: weights_without_maximum
-visible dx dwk dtypes ?large_scores extremes: scores_not_transposed
+visible dx dwk dtypes large_scores extremes: scores_not_transposed
 visible dx dwv dtypes large_scores extremes: weights_not_transposed
 visible dx dwq dwk dwv dwo dtypes large_scores extremes cost: made_float32 dy_ignored
 dtypes: like_params
@@ -81,17 +81,14 @@ untouched repeatable: cache_used_up weights_overwritten
 untouched: dy_changed
 visible ?dwq ?dwk ?dwv ?dwo ?dtypes ?large_scores ?extremes repeatable: accumulated
 repeatable: buffers_kept
-visible dx dtypes ?large_scores extremes: routes_overwritten query_route_missing key_route_missing
-    query_route_twice
-visible dx dtypes large_scores extremes: value_route_missing routes_averaged projections_left_out
-    residual_added
+visible dx dtypes large_scores extremes: routes_overwritten query_route_missing key_route_missing
+    value_route_missing routes_averaged query_route_twice projections_left_out residual_added
 visible dwq dwk dwv dtypes large_scores extremes: own_output_for_input
 visible dwo dtypes large_scores extremes: dwo_from_x
 dwo dtypes large_scores extremes: dwo_from_unmerged_heads
 visible dx dwq dwk dwv dtypes large_scores extremes: wo_not_transposed wo_left_out
 dx dtypes large_scores extremes: projections_not_transposed
-visible dwq dwk dtypes ?large_scores extremes: dwq_and_dwk_exchanged
-dx dwq dwk dwv dwo dtypes large_scores extremes cost: dy_averaged_in_time dy_reversed_in_time
+visible dwq dwk dtypes large_scores extremes: dwq_and_dwk_exchanged
 """,
 }
 #: Too slow to be run through all checks.
