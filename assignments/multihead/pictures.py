@@ -269,17 +269,20 @@ def svg_of(picture: Picture) -> bytes:
     """The image as an SVG file: the same picture always gives the same bytes. Imports matplotlib."""
     import matplotlib as mpl  # noqa: PLC0415 - takes half a second, and need not be there
     from matplotlib.figure import Figure  # noqa: PLC0415
+    from matplotlib.patches import FancyBboxPatch  # noqa: PLC0415
 
     width, height = _size(picture.grid)
     file = BytesIO()
     with mpl.rc_context():
         mpl.rcdefaults()  # whatever the notebook has set for its own figures
         mpl.rcParams.update({"svg.hashsalt": "pictures", "font.size": 12.0})
-        figure = Figure(figsize=(width / 72, height / 72), dpi=72, facecolor=PAPER)
+        figure = Figure(figsize=(width / 72, height / 72), dpi=72, facecolor="none")
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set(xlim=(0, width), ylim=(height, 0))
         axes.axis("off")
-        _box(axes, (0.5, 0.5), (width - 1, height - 1), edgecolor=EDGE)
+        shape = "round,pad=0,rounding_size=10"
+        paper = FancyBboxPatch((0.5, 0.5), width - 1, height - 1, shape, facecolor=PAPER, edgecolor=EDGE)
+        axes.add_patch(paper)
         columns, rows = _pixels(picture.grid)
         for y, below, row in zip(rows, rows[1:], picture.grid, strict=False):
             for x, beyond, one in zip(columns, columns[1:], row, strict=False):
@@ -376,7 +379,7 @@ def shown(picture: Picture) -> dict[str, str]:
         is_absent = isinstance(error, ModuleNotFoundError) and error.name == "matplotlib"
         why = "" if is_absent else f"\n\n(matplotlib could not draw this: {type(error).__name__}: {error})"
         return {"text/plain": text + why}
-    size = f'width="{_size(picture.grid)[0]}" style="margin: 8px 0; border-radius: 10px"'
+    size = f'width="{_size(picture.grid)[0]}" style="margin: 8px 0"'
     source = f'src="data:image/svg+xml;base64,{image}"'
     # Jupyter gives an image of its own no alternative text; one inside HTML keeps it.
     return {"text/plain": text, "text/html": f'<img {size} {source} alt="{html.escape(picture.alt)}">'}
