@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from autograder.cli.arguments import Verbs
 from autograder.cli.grade import report_faults
 from autograder.cli.results import progress_bar, show, width
+from autograder.model import SubmissionResult, Verdict
 
 if TYPE_CHECKING:
     from autograder.usecases.demo import Demo
@@ -51,11 +52,14 @@ def _stories(demo: "Demo") -> str:
     return "\n".join(["The class:", *lines, ""])
 
 
+def _has_failure(result: SubmissionResult) -> bool:
+    checks = [check for exercise in result.exercises for check in exercise.checks]
+    return any(check.verdict is not Verdict.PASSED for check in checks)
+
+
 def _where_to_look(demo: "Demo", assignment: str) -> str:
     results = [entry.result for entry in demo.entries]
-    example = next(
-        (one for one in results if one.score and one.score < one.max_score / 2), results[0]
-    ).student
+    example = next((one for one in results if one.score and _has_failure(one)), results[0]).student
     graded = f"autograded/{example}/{assignment}/"
     return f"""
 Where to look. The course is yours to play with:

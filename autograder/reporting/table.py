@@ -95,7 +95,8 @@ def _check_row(check: CheckResult, told: set[str]) -> tuple[Text, Text, Text]:
     mark, colour = _MARKS.get(check.verdict, _WRONG)
     passed = check.verdict is Verdict.PASSED
     name = Text.assemble("  ", (mark, colour), " ", (plain(check.name), "dim" if passed else colour))
-    points = Text(_points(check.points, check.max_points), "dim" if passed else "")
+    counts = check.max_points > 0  # some rows only tell how things hang together
+    points = Text(_points(check.points, check.max_points) if counts else "", "dim" if passed else "")
     if passed and check.points == check.max_points:
         return name, points, Text(plain(check.message), "dim", no_wrap=True, overflow="ellipsis")
     return name, points, _explanation(check, told, "dim" if passed else "")

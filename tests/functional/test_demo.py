@@ -17,10 +17,10 @@ STORIES = {
     "ada": ("all right, with reshape and transpose", ALL),
     "bela": ("all right, in another style: slices, einsum, an attention of their own", ALL),
     "chen": ("handed in what was handed out", NOTHING),
-    "dora": ("reshapes directly to (B, H, T, d)", (0.0, 2.0, 0.0, 1.2)),
-    "emil": ("scales by the square root of C instead of d", (3.0, 2.0, 0.0, 1.2)),
+    "dora": ("reshapes directly to (B, H, T, d)", (0.0, 2.0, 6.0, 9.0)),
+    "emil": ("scales by the square root of C instead of d", (3.0, 2.0, 0.0, 9.0)),
     "goran": ("averages the gradients over batch and time", (3.0, 2.0, 6.0, 3.1)),
-    "hana": ("a syntax error in multihead", (3.0, 2.0, 0.0, 0.0)),
+    "hana": ("a syntax error in multihead", (3.0, 2.0, 0.0, 9.0)),
     "ivo": ("an endless loop in multihead_backward", (3.0, 2.0, 6.0, 0.0)),
     "jun": ("a cell that ends the Python process", ALL),
     "kim": ("deleted the test cell of merge_heads", ALL),
@@ -59,8 +59,17 @@ def test_every_story_has_its_effect(demo: tuple[Path, str], program: Callable[..
     assert not {"dwq", "dwk", "dwv", "dwo"} & lost["fay"]
     assert {"dwq", "dwk", "dwv", "dwo"} <= lost["goran"]
     assert "dx" not in lost["goran"]
-    assert {"timed_out"} == {check["verdict"] for check in by_name["ivo"]["exercises"][3]["checks"]}
+    ivo = by_name["ivo"]["exercises"][3]["checks"]
+    assert {"timed_out"} == {check["verdict"] for check in ivo if check["max_points"]}
+    diagnoses = {student: diagnosed(by_name[student]) for student in ("dora", "emil", "fay", "goran")}
+    assert all(1 == len(found) for found in diagnoses.values()), diagnoses
     assert ["nora"] == [student for student, one in by_name.items() if one["status"] != "graded"]
+
+
+def diagnosed(entry: dict[str, Any]) -> set[str]:
+    """The known mistakes that explain a student's failures."""
+    checks = [check for row in entry["exercises"] for check in row["checks"]]
+    return {check["diagnosis"]["id"] for check in checks if check["diagnosis"]}
 
 
 def test_what_it_prints_fits_80_columns_and_tells_every_story(demo: tuple[Path, str]) -> None:

@@ -76,6 +76,13 @@ def test_a_check_that_passed_without_its_points_says_why() -> None:
     )
 
 
+def test_a_row_that_counts_nothing_shows_no_points() -> None:
+    row = CheckResult("end_to_end", Verdict.FAILED, 0.0, 0.0, "It is wrong by itself.")
+    one = SubmissionResult("s01", 0.0, 1.0, Status.GRADED, exercises=(ExerciseResult("f", 0.0, 1.0, (row,)),))
+    (line,) = (line for line in shown(submission_table("toy", one)) if "end_to_end" in line)
+    assert ["✗", "end_to_end", "It", "is", "wrong", "by", "itself."] == line.split()
+
+
 def test_a_hint_is_given_once_an_exercise() -> None:
     checks = [CheckResult(name, Verdict.FAILED, 0.0, 1.0, f"{name} is wrong.", "Look.") for name in "abc"]
     rows = tuple(ExerciseResult(name, 0.0, 3.0, tuple(checks)) for name in "fg")
