@@ -41,7 +41,10 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The verdict of one check, worded for the student; ``detail`` is for the instructor alone."""
+    """The verdict of one check, worded for the student.
+
+    ``detail`` is for the instructor alone, and so is ``attempt``: which draw of hidden inputs counted.
+    """
 
     name: str
     verdict: Verdict
@@ -51,6 +54,7 @@ class CheckResult:
     hint: str | None = None
     diagnosis: Diagnosis | None = None
     detail: str | None = None
+    attempt: int = 0
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ def score_exercise(name: str, outcomes: Sequence[tuple[Check, Outcome]], max_sco
                 hint=outcome.hint,
                 diagnosis=outcome.diagnosis,
                 detail=outcome.detail,
+                attempt=outcome.attempt,
             )
         )
     score = None if Verdict.JUDGE_ERROR in verdicts else float(earned)

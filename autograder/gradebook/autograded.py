@@ -217,7 +217,7 @@ def _without_details(exercise: ExerciseResult) -> Json:
     """An exercise's result as plain data, without what only the instructor may know."""
     data = asdict(exercise)
     for check in data["checks"]:
-        del check["detail"]
+        del check["detail"], check["attempt"]
         check["verdict"] = str(check["verdict"])
     data["checks"] = list(data["checks"])
     return data

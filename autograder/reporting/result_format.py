@@ -106,7 +106,7 @@ def _check_to_data(check: CheckResult, with_details: bool) -> Json:
         else {"id": diagnosis.id, "message": diagnosis.message, "hint": diagnosis.hint},
     }
     if with_details:
-        data["detail"] = check.detail
+        data |= {"detail": check.detail, "attempt": check.attempt}
     return data
 
 
@@ -124,6 +124,7 @@ def check_from_data(data: Json) -> CheckResult:
         if diagnosis is None
         else Diagnosis(diagnosis["id"], diagnosis["message"], diagnosis["hint"]),
         detail=data.get("detail"),
+        attempt=data.get("attempt", 0),
     )
 
 

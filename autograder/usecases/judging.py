@@ -23,7 +23,7 @@ from autograder.sandbox.folder import stage, unstage
 from autograder.sandbox.launcher import Launcher
 from autograder.sandbox.notebook_run import Stopped, run_notebook
 from autograder.sandbox.session import CellStep, ExamineStep, Run, Step, Worker, WorkerLost
-from autograder.usecases.assessing import Assessor
+from autograder.usecases.assessing import Assessor, Replay
 
 WORKER_LIVES = 2
 NO_DIAGNOSIS = "No diagnosis could be made, by a fault of the grading program: points are not affected by it."
@@ -46,11 +46,18 @@ class Judge:
     """Judges notebooks of one assignment, one after another, with one warm worker.
 
     ``secret`` gives the seeds of the hidden inputs. Use it as a context manager: leaving it ends the worker.
+    With a ``replay`` it judges as it did before, and shows what happens.
     """
 
-    def __init__(self, assignment: Assignment, secret: bytes, launch: Callable[[], Launcher]):
+    def __init__(
+        self,
+        assignment: Assignment,
+        secret: bytes,
+        launch: Callable[[], Launcher],
+        replay: Replay | None = None,
+    ):
         self._assignment = assignment
-        self._assessor = Assessor(assignment, secret)
+        self._assessor = Assessor(assignment, secret, replay)
         self._warm = _WarmWorker(assignment, launch)
 
     def __enter__(self) -> Self:
