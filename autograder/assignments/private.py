@@ -5,6 +5,7 @@
     ``lock``                         held by the grader at work
     ``<assignment>/records/``        one file a student with the last result (``reporting.records``)
     ``<assignment>/answers/``        one file a student with digests of the answers (``gradebook.answers``)
+    ``<assignment>/certificate.*``   the last certificate of the checks, as JSON and as a page
     ``<assignment>/released/``       the notebooks as students get them (``gradebook.opening``)
 """
 

@@ -1,0 +1,166 @@
+"""Tries an assignment's checks on its right solutions and known mistakes: what one process of many does.
+
+Seeds are numbered from 0. On the first few, the complete ones, every candidate meets every check. On those
+that follow, a mistake is tried until a check finds it, and the right solutions take turns beside the
+reference. What takes seconds for one seed is tried on the very first alone.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from autograder.assignments.candidates import known_mistakes, right_variants
+from autograder.assignments.catalog import Assignment, load_assignment
+from autograder.checking.framework import Check
+from autograder.checking.scoring import score_exercise
+from autograder.checking.seeds import rng
+from autograder.checking.trials import MakeNamespace, Round, Trial
+from autograder.checking.visible import with_visible_checks
+from autograder.model import Verdict
+from autograder.notebooks.source import Exercise
+
+REFERENCE = "reference"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is tried how often.
+
+    Everything on the first ``complete`` seeds; after that each right solution on every ``turns``-th seed.
+    What is slow is tried on the first ``slow`` seeds alone.
+    """
+
+    seeds: int
+    complete: int
+    turns: int = 4
+    slow: int = 1
+
+
+class Mark(NamedTuple):
+    """How one check of one candidate ended; ``message`` is kept where it may have to be reported."""
+
+    check: str
+    verdict: Verdict
+    margin: float | None
+    cpu_seconds: float
+    message: str = ""
+
+
+class Sitting(NamedTuple):
+    """One candidate in one exercise on one seed; ``full_marks`` if it earned all points."""
+
+    exercise: str
+    candidate: str
+    is_right: bool
+    seed: int
+    complete: bool
+    full_marks: bool
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A right solution, in all exercises, or a mistake in one.
+
+    ``turn`` is its place among those that take turns.
+    """
+
+    name: str
+    exercises: tuple[str, ...]
+    is_right: bool
+    make: MakeNamespace
+    slow: bool = False
+    turn: int | None = None
+
+
+class Bench:
+    """An assignment, ready to be tried on any seed."""
+
+    def __init__(self, assignment: Assignment, plan: Plan):
+        self._assignment = assignment
+        self._plan = plan
+        self._checks = assignment.checks
+        if assignment.visible is not None:
+            self._checks = with_visible_checks(assignment.checks, assignment.visible)
+        self._candidates = tuple(_candidates(assignment))
+
+    def sittings(self, seed: int) -> Iterator[Sitting]:
+        """All that is tried on one seed."""
+        for exercise in self._assignment.exercises:
+            round_ = self._round(exercise, seed)
+            for candidate in self._candidates:
+                if exercise.name in candidate.exercises and self._is_due(candidate, seed):
+                    yield self._sit(candidate, exercise, seed, round_)
+
+    def _round(self, exercise: Exercise, seed: int) -> Round:
+        def draw(check: Check) -> np.random.Generator:
+            return rng(b"certificate %d" % seed, self._assignment.name, exercise.name, check.name, 0)
+
+        return Round(
+            self._checks.of(exercise.name),
+            self._assignment.reference,
+            draw,
+            call_seconds=self._assignment.limits.call_seconds,
+        )
+
+    def _is_due(self, candidate: Candidate, seed: int) -> bool:
+        if candidate.slow:
+            return seed < self._plan.slow
+        if candidate.turn is None or seed < self._plan.complete:
+            return True
+        return (seed + candidate.turn) % self._plan.turns == 0
+
+    def _sit(self, candidate: Candidate, exercise: Exercise, seed: int, round_: Round) -> Sitting:
+        complete = candidate.is_right or seed < self._plan.complete
+        trials = round_.all_of(candidate.make) if complete else round_.until_killed(candidate.make)
+        if not complete and not trials[-1].killed:
+            # Before it is called a survivor it meets the checks once more, in the order of grading.
+            complete, trials = True, round_.all_of(candidate.make)
+        lost = any(trial.killed and trial.check.weight > 0 for trial in trials)
+        full_marks = (candidate.is_right or not lost) and _earns_all(exercise, trials)
+        marks = tuple(_mark(trial, candidate.is_right) for trial in trials)
+        return Sitting(exercise.name, candidate.name, candidate.is_right, seed, complete, full_marks, marks)
+
+
+_bench: Bench | None = None
+
+
+def set_up(course: Path, assignment: str, plan: Plan) -> None:
+    """Make this process ready for ``try_seeds``."""
+    global _bench  # noqa: PLW0603 (a process of an executor keeps what its tasks share)
+    _bench = Bench(load_assignment(course, assignment), plan)
+
+
+def try_seeds(seeds: Sequence[int]) -> list[Sitting]:
+    """All that is tried on some seeds; ``set_up`` must have been called in this process."""
+    if _bench is None:
+        raise RuntimeError("set_up has not been called")
+    return [sitting for seed in seeds for sitting in _bench.sittings(seed)]
+
+
+def _candidates(assignment: Assignment) -> Iterator[Candidate]:
+    exercises = tuple(one.name for one in assignment.exercises)
+    yield Candidate(REFERENCE, exercises, True, partial(vars, assignment.reference))
+    for turn, variant in enumerate(right_variants(assignment)):
+        yield Candidate(variant.name, exercises, True, partial(vars, variant.module), variant.slow, turn)
+    for exercise, mistakes in known_mistakes(assignment).items():
+        for mistake in mistakes:
+            make = partial(mistake.namespace, assignment.reference)
+            yield Candidate(mistake.id, (exercise,), False, make, mistake.slow)
+
+
+def _earns_all(exercise: Exercise, trials: Sequence[Trial]) -> bool:
+    result = score_exercise(
+        exercise.name, [(trial.check, trial.outcome) for trial in trials], exercise.max_points
+    )
+    return result.score == exercise.max_points
+
+
+def _mark(trial: Trial, is_right: bool) -> Mark:
+    odd = trial.outcome.verdict is Verdict.JUDGE_ERROR or (is_right and not trial.passed)
+    message = (trial.outcome.detail or trial.outcome.message) if odd else ""
+    return Mark(trial.check.name, trial.outcome.verdict, trial.margin, trial.cpu_seconds, message)
