@@ -29,3 +29,14 @@ c.Autograde.autograde_preprocessors = [f"{PLUGIN}.JudgeSubmission"]
 
 # `nbgrader generate_feedback`, and formgrader's button, make the same pages as `autograder feedback`.
 c.GenerateFeedback.exporter_class = "autograder.usecases.feedback_exporter.FeedbackExporter"
+
+# `nbgrader generate_solution` runs the source notebook; the same cells give the same file every time.
+c.Execute.record_timing = False
+
+# `nbgrader zip_collect` sorts what was downloaded by the names of the files: from Canvas
+# (`doejane_123_456_lab.ipynb`), from Moodle (`Jane Doe_123_assignsubmission_file_/lab.ipynb`), or simply
+# `jane_lab.ipynb`. What stands before the first `_` becomes the student's name.
+c.FileNameCollectorPlugin.named_regexp = (
+    r".*/(?P<student_id>[^/_]+)_(?:(?:LATE_)?\d+_\d+_|\d+_assignsubmission_file_/?)?"
+    r"(?P<file_id>[^/]+?)(?:-\d+)?\.ipynb$"
+)
