@@ -72,7 +72,7 @@ def _store(certificate: "Certificate", assignment: "Assignment", json: str | Non
         str(page or place(".html")): certificate_page(certificate),
     }
     for target, text in targets.items():
-        write_text(target, text, "The certificate")
+        write_text(target, text)
     show("Stored: " + ", ".join(shown(Path(one)) for one in targets if one != STDOUT), json)
 
 
