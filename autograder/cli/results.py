@@ -18,18 +18,20 @@ STDOUT = "-"
 
 
 def write_json(target: str | None, assignment: str, results: Sequence[SubmissionResult]) -> None:
-    """Write results as ``docs/result_format.md`` has them, as ``write_text`` does; None means not at all."""
+    """Write results as ``docs/result_format.md`` has them, to a file or, for ``-``, to standard output."""
     from autograder.reporting.result_format import results_to_json
 
     if target is not None:
-        write_text(target, results_to_json(assignment, results), "The results")
+        write_text(target, results_to_json(assignment, results))
 
 
-def write_text(target: str, text: str, what: str) -> None:
-    """Write text to a file or, for ``-``, to standard output; ``what`` names it where that fails.
+def write_text(target: str | None, text: str) -> None:
+    """Write a text to a file or, for ``-``, to standard output; nothing without a target.
 
     A file appears whole; a device or a pipe is written to as it is. Raises CourseError where that fails.
     """
+    if target is None:
+        return
     data = text.encode()
     if target == STDOUT:
         sys.stdout.buffer.write(data)
@@ -42,7 +44,7 @@ def write_text(target: str, text: str, what: str) -> None:
         else:
             write_atomically(path.resolve(), data, mode=0o666 & ~_umask())
     except OSError as error:
-        raise CourseError(f"{what} cannot be written to {target}: {error.strerror}.") from error
+        raise CourseError(f"The results cannot be written to {target}: {error.strerror}.") from error
 
 
 def _umask() -> int:
