@@ -19,6 +19,7 @@ STORIES = {
     "chen": ("handed in what was handed out", NOTHING),
     "dora": ("reshapes directly to (B, H, T, d)", (0.0, 2.0, 6.0, 9.0)),
     "emil": ("scales by the square root of C instead of d", (3.0, 2.0, 0.0, 9.0)),
+    "fay": ("forgets the route through K into x", (3.0, 2.0, 6.0, 5.5)),
     "goran": ("averages the gradients over batch and time", (3.0, 2.0, 6.0, 3.1)),
     "hana": ("a syntax error in multihead", (3.0, 2.0, 0.0, 9.0)),
     "ivo": ("an endless loop in multihead_backward", (3.0, 2.0, 6.0, 0.0)),
@@ -44,10 +45,7 @@ def test_every_story_has_its_effect(demo: tuple[Path, str], program: Callable[..
     course, _ = demo
     results = json.loads(program("grade", "multihead", "--json", "-", cwd=course).out)["submissions"]
     points = {one["student"]: tuple(row["score"] for row in one["exercises"])[:4] for one in results}
-    fay = points.pop("fay")
     assert {student: earned for student, (_, earned) in STORIES.items()} == points
-    assert ALL[:3] == fay[:3]
-    assert 5 < fay[3] < 6  # the right gradients of the four matrices, without dx
     by_name = {one["student"]: one for one in results}
     lost = {
         student: {

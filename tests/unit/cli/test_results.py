@@ -1,3 +1,4 @@
+import io
 import json
 import os
 import stat
@@ -75,6 +76,13 @@ def test_lines_of_text_are_shown_as_they_are(capsys: pytest.CaptureFixture[str])
     line = "[bold]/tmp/" + "x" * 100 + "[/bold] :smile: 1.5"
     show(line)
     assert f"{line}\n" == capsys.readouterr().out
+
+
+def test_a_terminal_that_has_no_such_sign_shows_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="latin-1", write_through=True))
+    show("✓✗ café…, 1 → 2 – \u4e2d")
+    assert "+x café., 1 > 2 - ?\n".encode("latin-1") == written.getvalue()
 
 
 def test_progress_is_for_people_alone(capsys: pytest.CaptureFixture[str]) -> None:
