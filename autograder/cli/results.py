@@ -1,6 +1,8 @@
 """Showing results: tables for people, JSON for programs, progress while it takes long."""
 
+import codecs
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +17,20 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 STDOUT = "-"
+
+#: What stands for our signs on a terminal whose encoding has none for them; anything else shows as "?".
+_PLAIN_SIGNS = {"✓": "+", "✗": "x", "–": "-", "…": ".", "→": ">"}
+_SUBSTITUTE = "autograder.substitute"
+
+
+def _substitute(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    signs = error.object[error.start : error.end]
+    return "".join(_PLAIN_SIGNS.get(sign, "?") for sign in signs), error.end
+
+
+codecs.register_error(_SUBSTITUTE, _substitute)
 
 
 def write_json(target: str | None, assignment: str, results: Sequence[SubmissionResult]) -> None:
@@ -57,9 +73,12 @@ def show(what: "RenderableType", json_target: str | None = None) -> None:
     """Print a table or plain lines of text, unless standard output carries JSON."""
     from rich.console import Console
 
-    if json_target != STDOUT:
-        # Lines of text are left whole, for a terminal to break: a path is copied, a command is typed.
-        Console().print(what, markup=False, emoji=False, highlight=False, soft_wrap=isinstance(what, str))
+    if json_target == STDOUT:
+        return
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors=_SUBSTITUTE)
+    # Lines of text are left whole, for a terminal to break: a path is copied, a command is typed.
+    Console().print(what, markup=False, emoji=False, highlight=False, soft_wrap=isinstance(what, str))
 
 
 def width() -> int:
