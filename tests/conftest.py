@@ -18,6 +18,9 @@ from autograder.sandbox.notebook_run import NotebookRun, run_notebook
 from autograder.sandbox.outputs import Output
 from autograder.sandbox.session import CellStep, ExamineStep, Run, Step, Worker
 
+#: Courses that tests work on, with modules that only a course's own folder can import.
+collect_ignore_glob = ["courses/*"]
+
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
