@@ -251,6 +251,12 @@ def test_forged_reports_end_the_run_at_worst(hasty: Bench, forged: bytes) -> Non
             continue
 
 
+def test_cells_that_lift_the_limit_on_outputs_end_the_run_when_the_judge_has_had_enough(bench: Bench) -> None:
+    lift = "get_ipython().outputs._left = 10**12"
+    run = bench.run(lift, *["print('x' * 20_000_000)"] * 3)
+    assert (Ending.CRASHED, 2) == (run.ending, run.stopped_at)
+
+
 def test_a_cell_that_takes_the_sockets_of_later_places_answers_for_itself_only(hasty: Bench) -> None:
     thief = """
         import os

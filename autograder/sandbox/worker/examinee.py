@@ -1,8 +1,9 @@
 """A fork at the place of a test cell: waits, forks again for each examination, and answers calls.
 
-The held process runs none of the student's code. It says hello, so that the judge learns its number from the
-kernel, and takes one order, ``fork``, with the socket of the new examination. The examined process says hello
-on that socket and answers one request at a time, until it is killed or the judge hangs up.
+The held process only waits; finalisers and signals that would run the student's code meanwhile are switched
+off. It says hello, so that the judge learns its number from the kernel, and takes one order, ``fork``, with
+the socket of the new examination. The examined process says hello on that socket and answers one request at a
+time, until it is killed or the judge hangs up.
 
 Requests (``do``, with ``values`` and a number, ``turn``, that the answer repeats) and what they bring back as
 ``{"ok": value}``::
@@ -30,7 +31,6 @@ import gc
 import os
 import signal
 import socket
-import sys
 import traceback
 from collections.abc import Callable
 from typing import Any
@@ -71,10 +71,8 @@ def hold(
 
 
 def _stand_still() -> None:
-    """Stop what would run the student's code behind our back: finalisers, tracing, a signal handler."""
+    """Switch off what would run the student's code while this process waits and its forks die."""
     gc.disable()
-    sys.settrace(None)
-    sys.setprofile(None)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 

@@ -12,7 +12,6 @@ import resource
 import signal
 import socket
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -76,7 +75,6 @@ def settle(order: Order) -> None:
         IPYTHONDIR=f"{order.home}/.ipython",
         MPLCONFIGDIR=f"{order.home}/.matplotlib",
     )
-    tempfile.tempdir = None  # whatever was found before in the zygote
     apply_limits(order.limits)
 
 

@@ -29,12 +29,12 @@ SWALLOW = """
             pass
 """
 OVERFLOW = """
-    import sys
-    sys.setrecursionlimit(10**9)
-    class Deep:
-        def __getattr__(self, name):
-            return getattr(self, name + "x"[:0])
-    repr(Deep().y)
+    import resource
+    resource.setrlimit(resource.RLIMIT_STACK, (2**16, 2**16))
+    nested = []
+    for _ in range(900):
+        nested = [nested]
+    repr(nested)
 """
 
 
@@ -222,6 +222,15 @@ def test_a_zygote_that_is_killed_during_a_run_takes_all_with_it(own_bench: Bench
             "x = 1", HERE, "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\nwhile True: pass"
         )
     own_bench.worker.close()
+    assert eventually(lambda: [] == left_of(own_bench))
+
+
+def test_a_main_process_dies_with_its_zygote_even_if_the_judge_cannot_kill_it(
+    own_bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autograder.sandbox.worker.processes.Process.signal", lambda process, number: None)
+    with pytest.raises(WorkerLost):
+        own_bench.run("import os, signal, time\nos.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(100)")
     assert eventually(lambda: [] == left_of(own_bench))
 
 
