@@ -1,7 +1,7 @@
 """A demonstration: a course of its own in a scratch folder, a simulated class, and its grades.
 
-The course holds copies of the kit's ``source/``, ``solutions/`` and nbgrader configuration, limits of its own,
-and one submission for each student of the assignment's ``demo.py``.
+The course holds copies of the kit's ``source/``, ``solutions/`` and nbgrader configuration, limits of its
+own, and one submission for each student of the assignment's ``demo.py``.
 """
 
 import json
