@@ -66,13 +66,13 @@ def lengths(case: draws.Case) -> dict[str, int]:
 def digits(student: Student, reference: ModuleType, rng: np.random.Generator) -> Diagnosis | None:
     """Whether y does not notice a change of x that float64 can hold, and float32 cannot."""
     for case in _cases(rng):
-        moved = replace(case, x=case.x * (1 + 1e-10))
+        moved = replace(case, x=case.x * (1 + 1e-13))
         before, after = _y(student, case), _y(student, moved)
         if not isinstance(before, np.ndarray) or not np.array_equal(before, after):
             return None
     return observed(
         "digits",
-        "y stays the same, to the last digit, when the tenth digit of x changes.",
+        "y stays the same, to the last digit, when the thirteenth digit of x changes.",
         "Which of your lines rounds, or makes float32 out of float64?",
     )
 
