@@ -10,7 +10,9 @@ Processes, all below one *zygote* (``zygote.py``), which never runs student code
         held    forked at the place of a test cell; waits (``examinee.py``)
           exam  forked from ``held`` for each examination; answers calls until it is killed
 
+When the cells have run, the judge has everything killed but the held forks.
+
 Sockets: the judge makes every socket pair and hands the far ends down with SCM_RIGHTS, so that nothing but
 bytes ever comes up. One socket for the zygote, one for each main process, one for each held fork and one for
-each examination. All speak the frames of ``wire.py``.
+each examination. All speak the frames of ``wire.py``; the judge uses that module and ``processes.py``, too.
 """

@@ -218,14 +218,14 @@ def test_arbitrary_json_raises_nothing_but_wire_errors(value: Any, body: bytes) 
     read_all(wire.PREFIX.pack(wire.MAGIC, len(text), len(body)) + text + body)
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(near_values, st.binary(max_size=64))
 def test_json_that_looks_like_a_value_raises_nothing_but_wire_errors(value: Any, body: bytes) -> None:
     text = json.dumps({"ok": value}).encode()
     read_all(wire.PREFIX.pack(wire.MAGIC, len(text), len(body)) + text + body)
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(arrays, st.data())
 def test_mutated_frames_raise_nothing_but_wire_errors(array: np.ndarray, data: st.DataObject) -> None:
     encoder = Encoder()
