@@ -7,7 +7,10 @@ under three rules, which ``usecases.assessing`` keeps:
 - they go only into a fork that answers one exercise more and is then killed;
 - they go there after every exercise that they could answer has its final verdict, so that whatever the
   student's code does with them, such as to print them or to leave them in a file, comes too late;
-- no two forks are given the same inputs, so that nothing seen in one of them answers a question in another.
+- no two forks are given the same inputs: nothing seen in one of them answers a question in another.
+
+And nothing that a fork can write to outlives its run, or other students' code would find it there: that is
+the sandbox's part.
 """
 
 import ast
