@@ -99,6 +99,13 @@ def test_what_is_written_to_the_descriptors_belongs_to_its_own_cell(bench: Bench
     )
 
 
+def test_what_goes_to_the_first_streams_of_python_is_shown(bench: Bench) -> None:
+    source = "import sys\nprint(1, file=sys.__stdout__)"
+    assert (stream("stdout", "1\n"),) == bench.outputs(source)
+    closed = bench.run("import sys\nsys.__stdout__.close()\nsys.__stderr__ = None", "3")
+    assert (result("3", 2),) == closed.outputs[1]
+
+
 def test_shell_commands_show_what_they_print(bench: Bench) -> None:
     assert (stream("stdout", "hello\r\n"),) == bench.outputs("!echo hello")
 
