@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+from nbgrader.server_extensions import formgrader
+
+from autograder import nbgrader_plugin
+
 c = get_config()
 
 # The course is the folder of this file, wherever nbgrader was started.
@@ -26,6 +30,13 @@ PLUGIN = "autograder.nbgrader_plugin.preprocessors"
 c.Autograde.exporter_class = f"{PLUGIN}.UnreadNotebook"
 c.Autograde.sanitize_preprocessors = [f"{PLUGIN}.JudgeSubmission"]
 c.Autograde.autograde_preprocessors = [f"{PLUGIN}.JudgeSubmission"]
+
+# Formgrader's pages run nothing that a student wrote, and load nothing from other places.
+c.HTMLExporter.filters = {"markdown2html": "autograder.nbgrader_plugin.formgrader.harmless_markdown"}
+c.HTMLExporter.extra_template_basedirs = [
+    str(Path(nbgrader_plugin.__file__).parent / "templates"),
+    str(Path(formgrader.__file__).parent / "templates"),
+]
 
 # `nbgrader generate_feedback`, and formgrader's button, make the same pages as `autograder feedback`.
 c.GenerateFeedback.exporter_class = "autograder.usecases.feedback_exporter.FeedbackExporter"

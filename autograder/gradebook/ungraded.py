@@ -47,6 +47,8 @@ def ungraded_page(course: Path, assignment: str, notebook: str, student: str) ->
         released: Any = json.loads((course / FOLDER_NAME / assignment / "released" / name).read_bytes())
         return build_autograded(released, source, None, result)
     except (AutograderError, OSError, ValueError, KeyError, TypeError, AttributeError):
-        cell = {"cell_type": "markdown", "id": "reason", "metadata": {}, "source": f"**{REASON}**"}
-        metadata = {"autograder": {"status": str(result.status)}}
+        summary = {"autograder": {"summary": True}}
+        cell = {"cell_type": "markdown", "id": "reason", "metadata": summary, "source": f"**{REASON}**"}
+        about: Json = {"status": str(result.status), "reason": None, "notes": [], "handed_in": False}
+        metadata = {"autograder": about}
         return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": [cell]}

@@ -79,7 +79,10 @@ def _mark(check: CheckResult) -> str:
 
 
 def _share(check: CheckResult) -> str:
-    return f"{points(check.points)} / {points(check.max_points)}"
+    """The points of a check, on one line; a check that is worth none has a dash."""
+    if check.max_points == 0.0:
+        return "–"
+    return f"{points(check.points)}\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}{points(check.max_points)}"
 
 
 def _lines(check: CheckResult) -> list[str]:

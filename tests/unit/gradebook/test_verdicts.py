@@ -28,12 +28,12 @@ EXERCISE = ExerciseResult(
 def test_the_plain_table_says_all_that_a_student_may_know() -> None:
     assert verdict_output(EXERCISE)["data"]["text/plain"].splitlines() == [
         "f: 1.5 of 3 points",
-        "  ✓ values (1.5 / 1.5): The values are right.",
-        "  ✗ shapes (0 / 1): The shape is wrong.",
+        "  ✓ values (1.5\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}1.5): The values are right.",
+        "  ✗ shapes (0\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}1): The shape is wrong.",
         "      Two axes are swapped.",
         "      Hint: Look at the transpose.",
         "      Hint: Count the axes.",
-        "  ? speed (0 / 0.5): Our fault.",
+        "  ? speed (0\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}0.5): Our fault.",
     ]
 
 
@@ -75,3 +75,10 @@ def test_no_text_becomes_markup_or_a_formula(text: str) -> None:
 
 def test_names_in_backticks_stay_code() -> None:
     assert "<p><code>x_y</code> is_not</p>" in markdown2html_mistune(markdown("`x_y` is_not"))
+
+
+def test_a_check_that_is_worth_nothing_has_a_dash_for_points() -> None:
+    check = CheckResult("together", Verdict.FAILED, 0.0, 0.0, "It fails with the others.")
+    data = verdict_output(ExerciseResult("f", 3.0, 3.0, (check,)))["data"]
+    assert "✗ together (–): It fails with the others." in data["text/plain"]
+    assert "| ✗ | together | – | It fails with the others. |" in data["text/markdown"]
