@@ -24,25 +24,19 @@ def cpu_limit(seconds: float | None) -> Iterator[None]:
         yield
         return
     start = time.process_time()
-    with _interrupted_after(seconds):
-        yield
-    if time.process_time() - start > seconds:
-        raise CpuTimeExceeded
-
-
-@contextlib.contextmanager
-def _interrupted_after(seconds: float) -> Iterator[None]:
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous = signal.signal(signal.SIGPROF, _break_off)
-    # The timer goes off once and not again: nothing can be raised any more when the body has been left.
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    timed = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    if timed:
+        previous = signal.signal(signal.SIGPROF, _break_off)
+        # The timer goes off once and not again: nothing can be raised any more when the body has been left.
+        signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, signal.SIG_DFL if previous is None else previous)
+        if timed:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, signal.SIG_DFL if previous is None else previous)
+    if time.process_time() - start > seconds:
+        raise CpuTimeExceeded
 
 
 def _break_off(signal_number: int, frame: object) -> None:

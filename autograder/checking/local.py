@@ -7,6 +7,7 @@ returns, everything else stays behind a ``Remote``.
 
 import contextlib
 import io
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
@@ -230,9 +231,12 @@ def _nearest_builtin(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    nowhere = _Nowhere()
-    with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+    before = sys.stdout, sys.stderr
+    sys.stdout = sys.stderr = _NOWHERE
+    try:
         yield
+    finally:
+        sys.stdout, sys.stderr = before
 
 
 class _Nowhere(io.TextIOBase):
@@ -245,3 +249,6 @@ class _Nowhere(io.TextIOBase):
     def write(self, text: str) -> int:
         """Forget it."""
         return len(text)
+
+
+_NOWHERE = _Nowhere()

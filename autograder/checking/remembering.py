@@ -1,7 +1,7 @@
 """A reference that computes each answer once: many candidates are held against the same one.
 
 What is remembered is exactly what the reference answered to exactly these arguments, which are compared in
-full. Arrays that are handed out cannot be written to, so that nobody can spoil another's answer.
+full. Neither arrays nor dicts that are handed out can be changed, so that nobody can spoil another's answer.
 """
 
 import functools
@@ -37,13 +37,22 @@ def _remembered(function: Function) -> Function:
         candidates = known.setdefault(tuple(map(_label, args)), [])
         for seen, answer in candidates:
             if all(map(_equal, args, seen)):
-                return _handed_out(answer)
+                return answer
         kept = _frozen(args)
         answer = _frozen(function(*args))
         candidates.append((kept, answer))
-        return _handed_out(answer)
+        return answer
 
     return call
+
+
+class _FrozenDict(dict[Any, Any]):
+    """A dict that stays as it is."""
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError("an answer of the reference is shared and cannot be changed: copy it")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
 
 def _label(value: Any) -> Any:
@@ -57,9 +66,9 @@ def _label(value: Any) -> Any:
 
 def _equal(one: Any, other: Any) -> bool:
     """Whether two arguments are the same to the last bit, the order of numbers in memory included."""
+    if one is other:  # only what cannot change is kept
+        return True
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        if one is other:  # only arrays that cannot change are kept
-            return True
         if one.dtype != other.dtype or one.shape != other.shape:
             return False
         if one.flags.c_contiguous != other.flags.c_contiguous:
@@ -73,20 +82,15 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _frozen(value: Any) -> Any:
-    """A copy of all arrays in a value that nobody can write to; such as are that already stay."""
+    """The value in arrays and dicts of its own that nobody can change; such as are that already stay."""
     if isinstance(value, np.ndarray):
         if not value.flags.writeable and value.flags.owndata:
             return value
         copy = np.array(value, order="K")
         copy.flags.writeable = False
         return copy
+    if isinstance(value, _FrozenDict):
+        return value
     if isinstance(value, dict):
-        return {key: _frozen(one) for key, one in value.items()}
+        return _FrozenDict((key, _frozen(one)) for key, one in value.items())
     return type(value)(map(_frozen, value)) if type(value) in (tuple, list) else value
-
-
-def _handed_out(value: Any) -> Any:
-    """The same arrays in dicts and lists of their own."""
-    if isinstance(value, dict):
-        return {key: _handed_out(one) for key, one in value.items()}
-    return type(value)(map(_handed_out, value)) if type(value) in (tuple, list) else value
