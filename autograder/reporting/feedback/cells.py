@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,16 @@ from markupsafe import Markup
 from autograder.reporting.feedback.code import code_lines
 from autograder.reporting.feedback.facts import marks_of
 from autograder.reporting.feedback.harmless import harmless
-from autograder.reporting.feedback.markdown import SafeMarkdown
+from autograder.reporting.feedback.markdown import MAX_LENGTH, SafeMarkdown
 from autograder.reporting.feedback.outputs import Part, error_name, shown_outputs
 from autograder.reporting.feedback.pictures import lesson_figures
 
 Json = Mapping[str, Any]
 
 MAX_CELLS = 300
+#: The text of all cells of one page, and of one cell that is shown as it was typed.
+MAX_TEXT = 2_000_000
+MAX_TYPED = 100_000
 #: All Markdown of a student that is laid out on one page; what comes after it is shown as it was typed.
 MAX_MARKDOWN = 200_000
 
@@ -108,13 +111,19 @@ class ShownNotebook:
 
 
 def show_notebook(content: Json, lesson: Lesson) -> ShownNotebook:
-    """Everything of an autograded notebook that its student should see again."""
+    """Everything of an autograded notebook that its student should see again.
+
+    Of a notebook that is far too large the beginning is shown, and all cells that count.
+    """
     cells = [cell for cell in content.get("cells", ()) if _is_shown(cell)]
-    shown = _show(cells[:MAX_CELLS], lesson)
+    lengths = accumulate(min(len(_source(cell)), MAX_TYPED) for cell in cells)
+    room = min(MAX_CELLS, sum(length <= MAX_TEXT for length in lengths))
+    kept = [cell for place, cell in enumerate(cells) if place < room or marks_of(cell)]
+    shown = _show(kept, lesson)
     blocks = tuple(
         Block(is_lesson, tuple(group)) for is_lesson, group in groupby(shown, lambda cell: cell.is_lesson)
     )
-    return ShownNotebook(blocks, left_out=max(0, len(cells) - MAX_CELLS))
+    return ShownNotebook(blocks, left_out=len(cells) - len(kept))
 
 
 def _is_shown(cell: Json) -> bool:
@@ -132,30 +141,35 @@ def _show(cells: list[Json], lesson: Lesson) -> Iterator[ShownCell]:
     markdown_left = MAX_MARKDOWN
     for cell in cells:
         source = _source(cell)
-        grade_id = marks_of(cell).get("grade_id")
-        is_lesson = lesson.has(cell) and error_name(cell.get("outputs")) is None
-        about = cell.get("metadata", {}).get("autograder")
-        number = about.get("cell") if isinstance(about, Mapping) else None
-        common: dict[str, Any] = {
-            "is_lesson": is_lesson,
-            "number": number if isinstance(number, int) else None,
-            "grade_id": grade_id if isinstance(grade_id, str) else None,
-        }
+        common = _common(cell, lesson)
         if cell.get("cell_type") == "code":
             yield _code_cell(cell, source, common)
-        elif cell.get("cell_type") == "markdown":
-            if is_lesson:
-                yield ShownCell("text", text=lesson.laid_out(source), headings=_headings(source), **common)
-                continue
+        elif common["is_lesson"] and cell.get("cell_type") == "markdown":
+            yield ShownCell("text", text=lesson.laid_out(source), headings=_headings(source), **common)
+        elif cell.get("cell_type") == "markdown" and len(source) <= min(MAX_LENGTH, markdown_left):
             markdown_left -= len(source)
-            if markdown_left >= 0:
-                attachments = cell.get("attachments")
-                attached = attachments if isinstance(attachments, Mapping) else {}
-                yield ShownCell("text", text=lesson.markdown.foreign(source, attached), **common)
-            else:
-                yield ShownCell("raw", text=Markup("{}").format(harmless(source)), **common)
+            attachments = cell.get("attachments")
+            attached = attachments if isinstance(attachments, Mapping) else {}
+            yield ShownCell("text", text=lesson.markdown.foreign(source, attached), **common)
         else:
-            yield ShownCell("raw", text=Markup("{}").format(harmless(source)), **common)
+            yield ShownCell("raw", text=_as_typed(source), **common)
+
+
+def _common(cell: Json, lesson: Lesson) -> dict[str, Any]:
+    """What cells of every kind are told by."""
+    grade_id = marks_of(cell).get("grade_id")
+    about = cell.get("metadata", {}).get("autograder")
+    number = about.get("cell") if isinstance(about, Mapping) else None
+    return {
+        "is_lesson": lesson.has(cell) and error_name(cell.get("outputs")) is None,
+        "number": number if isinstance(number, int) else None,
+        "grade_id": grade_id if isinstance(grade_id, str) else None,
+    }
+
+
+def _as_typed(text: str) -> Markup:
+    cut = "\n[the rest of this cell is not shown here]" if len(text) > MAX_TYPED else ""
+    return Markup("{}{}").format(harmless(text[:MAX_TYPED]), cut)
 
 
 def _code_cell(cell: Json, source: str, common: dict[str, Any]) -> ShownCell:

@@ -4,7 +4,15 @@ from typing import Any
 
 import pytest
 
-from autograder.reporting.feedback.cells import MAX_CELLS, MAX_MARKDOWN, Lesson, ShownNotebook, show_notebook
+from autograder.reporting.feedback.cells import (
+    MAX_CELLS,
+    MAX_MARKDOWN,
+    MAX_TEXT,
+    MAX_TYPED,
+    Lesson,
+    ShownNotebook,
+    show_notebook,
+)
 
 Json = dict[str, Any]
 
@@ -99,6 +107,21 @@ def test_only_so_much_of_a_students_markdown_is_laid_out(build: Any, lesson: Les
     (block,) = show_notebook(build.notebook(*cells), lesson).blocks
     assert "text" == block.cells[0].kind
     assert "raw" == block.cells[-1].kind
+
+
+def test_a_page_holds_only_so_much_text(build: Any, lesson: Lesson) -> None:
+    long = build.raw("x" * (MAX_TYPED + 5))
+    shown = show_notebook(build.notebook(*[long] * 30), lesson)
+    (block,) = shown.blocks
+    assert (MAX_TEXT // MAX_TYPED, 10) == (len(block.cells), shown.left_out)
+    assert block.cells[0].text.endswith("x\n[the rest of this cell is not shown here]")
+
+
+def test_cells_that_count_are_shown_wherever_they_stand(build: Any, lesson: Lesson) -> None:
+    before = [build.code("x")] * (MAX_CELLS + 7)
+    shown = show_notebook(build.notebook(*before, build.solution("double", "mine")), lesson)
+    assert {"double"} == shown.grade_ids
+    assert 7 == shown.left_out
 
 
 @pytest.mark.parametrize(
