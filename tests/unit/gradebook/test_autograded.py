@@ -199,6 +199,39 @@ def test_the_release_itself_is_not_changed_by_building(
     assert before == build.bytes(*released["cells"])
 
 
+def test_what_feedback_needs_stands_in_the_metadata(make: Make, build: Any) -> None:
+    notebook = make(*complete(build), of=result(notes=("A note.",)))
+    assert {"status": "graded", "reason": None, "notes": ["A note."], "handed_in": True} == dict(
+        notebook.metadata.autograder
+    )
+    assert {"summary": True} == dict(notebook.cells[0].metadata.autograder)
+    numbers = [cell.metadata.get("autograder", {}).get("cell") for cell in notebook.cells[1:]]
+    assert [number for number in numbers if number is not None] == sorted(
+        number for number in numbers if number is not None
+    )
+    assert 1 in numbers
+
+
+def test_what_only_the_instructor_may_know_stands_in_no_metadata(make: Make, build: Any) -> None:
+    check = CheckResult("values", Verdict.FAILED, 0.0, 2.0, "Wrong.", detail="hidden 42", attempt=1)
+    of = SubmissionResult(
+        "s01", 0.0, 4.0, Status.GRADED, exercises=(ExerciseResult("f", 0.0, 2.0, (check,)),)
+    )
+    notebook = make(*complete(build), of=of)
+    (cell,) = [cell for cell in notebook.cells if "checks" in cell.metadata.get("autograder", {})]
+    assert {"name", "verdict", "points", "max_points", "message", "hint", "diagnosis"} == set(
+        cell.metadata.autograder.checks[0]
+    )
+
+
+def test_the_reason_for_a_fault_of_ours_stands_in_no_metadata(
+    released: dict[str, Any], source: SourceNotebook
+) -> None:
+    fault = SubmissionResult("s01", None, 4.0, Status.JUDGE_ERROR, "It failed on hidden 42.")
+    about = build_autograded(released, source, None, fault)["metadata"]["autograder"]
+    assert {"status": "judge_error", "reason": None, "notes": [], "handed_in": False} == about
+
+
 IDS = st.sampled_from([None, "setup", "f", "test_f", "g", "test_g", "why", "other"])
 TEXTS = st.sampled_from([F, f"{F}\n{G}", "x", "", "check(f)", "YOUR ANSWER HERE"])
 CELLS = st.lists(st.tuples(st.sampled_from(["code", "markdown", "raw"]), TEXTS, IDS), min_size=1, max_size=10)

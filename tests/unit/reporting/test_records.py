@@ -11,7 +11,7 @@ from autograder.reporting.records import Record, Records, submission_fingerprint
 
 
 def record(student: str = "s01") -> Record:
-    check = CheckResult("values", Verdict.FAILED, 0.0, 1.0, "Wrong.", detail="hidden 42")
+    check = CheckResult("values", Verdict.FAILED, 0.0, 1.0, "Wrong.", detail="hidden 42", attempt=3)
     result = SubmissionResult(
         student, 0.0, 1.0, Status.GRADED, exercises=(ExerciseResult("f", 0.0, 1.0, (check,)),)
     )
