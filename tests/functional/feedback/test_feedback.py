@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from autograder.assignments.private import grading_lock
+
 pytestmark = pytest.mark.functional
 
 Json = dict[str, Any]
@@ -220,6 +222,25 @@ def test_nbgraders_own_command_makes_the_same_files(fed_copy: Path, program: Cal
         path.relative_to(fed_copy): path.read_bytes() for path in (fed_copy / "feedback").rglob("multihead.*")
     }
     assert ours == theirs
+
+
+def test_the_time_stamp_by_which_nbgrader_tells_what_is_new_goes_along(
+    fed_copy: Path, autograder: Callable[..., Any]
+) -> None:
+    (fed_copy / "autograded/zeros/multihead/timestamp.txt").write_text("2026-01-02 03:04:05 UTC")
+    done = autograder("feedback", "multihead", "--course", fed_copy)
+    assert (0, "1 written") == (done.code, done.out[:9])
+    stamp = fed_copy / "feedback/zeros/multihead/timestamp.txt"
+    assert "2026-01-02 03:04:05 UTC" == stamp.read_text()
+
+
+def test_while_a_grader_is_at_work_no_feedback_is_made(
+    fed_copy: Path, autograder: Callable[..., Any]
+) -> None:
+    with grading_lock(fed_copy):
+        done = autograder("feedback", "multihead", "--course", fed_copy)
+    assert 2 == done.code
+    assert "Another grader is at work" in done.err
 
 
 def test_one_students_fault_stops_nobody_else(
