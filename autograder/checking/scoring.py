@@ -5,6 +5,7 @@ sum to exactly the exercise's points, it is the running total that is rounded do
 and a check gets what its weight adds to it: never off by a hundredth or more.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -26,7 +27,7 @@ def score_exercise(name: str, outcomes: Sequence[tuple[Check, Outcome]], max_sco
     Raises:
         CourseError: the points are no number >= 0, or the checks cannot earn them.
     """
-    checks = [check for check, _ in outcomes]
+    checks = tuple(check for check, _ in outcomes)
     shares = _shares(name, checks, max_score)
     verdicts = {outcome.verdict for _, outcome in outcomes}
     proven = any(check.kind is Kind.VALUE and one.verdict is Verdict.PASSED for check, one in outcomes)
@@ -53,8 +54,9 @@ def score_exercise(name: str, outcomes: Sequence[tuple[Check, Outcome]], max_sco
     return ExerciseResult(name, score, max_score, tuple(results))
 
 
-def _shares(name: str, checks: Sequence[Check], max_score: float) -> list[Fraction]:
-    """Each check's points: hundredths that sum to exactly ``max_score``."""
+@functools.lru_cache(maxsize=1000)
+def _shares(name: str, checks: tuple[Check, ...], max_score: float) -> tuple[Fraction, ...]:
+    """Each check's points: hundredths that sum to exactly ``max_score``; the same for every student."""
     if not 0 <= max_score < math.inf:
         raise CourseError(f"Exercise {name}: its points must be a number >= 0, not {max_score!r}.")
     kinds = {check.kind for check in checks}
@@ -69,11 +71,11 @@ def _shares(name: str, checks: Sequence[Check], max_score: float) -> list[Fracti
             raise CourseError(
                 f"Exercise {name}: none of its checks has a weight, so nobody can earn its points."
             )
-        return [Fraction(0)] * len(weights)
+        return (Fraction(0),) * len(weights)
     shares, running, paid = [], Fraction(0), Fraction(0)
     for weight in weights:
         running += weight
         due = whole if running == total else Fraction(math.floor(whole * running / total * 100), 100)
         shares.append(due - paid)
         paid = due
-    return shares
+    return tuple(shares)

@@ -46,6 +46,11 @@ class Trial:
         """Whether the check found the candidate wrong; that it broke down itself is no finding."""
         return self.outcome.verdict not in (Verdict.PASSED, Verdict.JUDGE_ERROR)
 
+    @property
+    def costs_points(self) -> bool:
+        """Whether the check found the candidate wrong and has a weight."""
+        return self.killed and self.check.weight > 0
+
 
 class Round:
     """The checks of one exercise with the random numbers of one seed; ``draw`` gives those of a check."""
@@ -67,8 +72,12 @@ class Round:
         """Run all checks, in the order of grading."""
         return self._run(self._checks, make)
 
+    def hidden_of(self, make: MakeNamespace) -> list[Trial]:
+        """Run all but the visible checks, whose examples are the same on every seed."""
+        return self._run([check for check in self._checks if check.kind is not Kind.VISIBLE], make)
+
     def until_killed(self, make: MakeNamespace) -> list[Trial]:
-        """Run checks up to the first that finds the candidate wrong; visible ones, easily seen, come last."""
+        """Run checks up to the first that costs points; visible ones, whose examples never change, come last."""
         hidden_first = sorted(self._checks, key=lambda check: check.kind is Kind.VISIBLE)
         return self._run(hidden_first, make, to_the_first_kill=True)
 
@@ -79,7 +88,7 @@ class Round:
         shared = make()
         for check in checks:
             trials.append(self._try(check, make() if check.fresh else shared))
-            if to_the_first_kill and trials[-1].killed:
+            if to_the_first_kill and trials[-1].costs_points:
                 break
         return trials
 
