@@ -77,7 +77,7 @@ class Round:
         return self._run([check for check in self._checks if check.kind is not Kind.VISIBLE], make)
 
     def until_killed(self, make: MakeNamespace) -> list[Trial]:
-        """Run checks up to the first that costs points; visible ones, whose examples never change, come last."""
+        """Run checks up to the first that costs points; the visible ones, always the same, come last."""
         hidden_first = sorted(self._checks, key=lambda check: check.kind is Kind.VISIBLE)
         return self._run(hidden_first, make, to_the_first_kill=True)
 
