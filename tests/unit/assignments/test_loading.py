@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.assignments.loading import load_checks, load_module
+from autograder.assignments.loading import load_checks, load_module, load_neighbour
 from autograder.errors import CourseError
 
 
@@ -81,3 +81,15 @@ def test_checks_of_a_course_may_import_their_neighbours(tmp_path: Path) -> None:
     assert load_checks(folder, helpers=helpers).checks == 7
     (folder / "draws.py").write_text("draw = 50\n")
     assert load_checks(folder, helpers=helpers).checks == 53
+
+
+def test_a_module_beside_the_checks_is_loaded_once_and_named_where_it_is_missing(tmp_path: Path) -> None:
+    _, helpers = course(tmp_path, 3)
+    folder = tmp_path / "toy"
+    (folder / "mistakes").mkdir(parents=True)
+    (folder / "mistakes" / "double.py").write_text("import neighbour\n\nvalue = neighbour.value\n")
+    module = load_neighbour(folder, "mistakes.double", helpers=helpers)
+    assert module.value == 3
+    assert load_neighbour(folder, "mistakes.double", helpers=helpers) is module
+    with pytest.raises(CourseError, match=r"mistakes/half\.py is missing"):
+        load_neighbour(folder, "mistakes.half", helpers=helpers)
