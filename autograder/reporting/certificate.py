@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 FORMAT_VERSION = 1
@@ -35,7 +35,8 @@ class MistakeRecord:
     """What became of one known mistake.
 
     ``killed_by`` counts, by check, on how many of ``complete_seeds`` it was found. ``margin`` is, of its
-    clearest error on each seed, the smallest; None where it is no number that gives it away.
+    clearest error on each seed, the smallest; None where it is no number that gives it away. ``said``
+    counts, by id, what was said of it on ``diagnosed_seeds``, handed in as a student's.
     """
 
     id: str
@@ -46,6 +47,13 @@ class MistakeRecord:
     survived: tuple[int, ...]
     killed_by: Mapping[str, int]
     margin: float | None
+    diagnosed_seeds: int = 0
+    said: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it, and nothing else, was named every time."""
+        return dict(self.said) == {self.id: self.diagnosed_seeds}
 
 
 @dataclass(frozen=True)
@@ -60,12 +68,16 @@ class ExerciseRecord:
 
 @dataclass(frozen=True)
 class RightRecord:
-    """The reference or another right solution; ``margin`` as ``right_margin`` of a check."""
+    """The reference or another right solution; ``margin`` as ``right_margin`` of a check.
+
+    ``said`` should be empty: ids of what diagnosis said of it.
+    """
 
     name: str
     style: str
     seeds: int
     margin: float | None
+    said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,9 +126,15 @@ class Certificate:
         return tuple(mistake for one in self.exercises for mistake in one.mistakes)
 
     @property
+    def diagnosed(self) -> tuple[MistakeRecord, ...]:
+        """The mistakes on which diagnosis was tried."""
+        return tuple(one for one in self.mistakes if one.diagnosed_seeds)
+
+    @property
     def holds(self) -> bool:
-        """Whether every mistake was found and every right solution passed, on every seed."""
-        return not (self.survivors or self.false_failures or self.breakdowns)
+        """Whether every mistake was found, every right solution passed, and nothing was said of that."""
+        diagnosed = any(one.said for one in self.right)
+        return not (self.survivors or self.false_failures or self.breakdowns or diagnosed)
 
 
 def certificate_to_json(certificate: Certificate) -> str:

@@ -34,6 +34,7 @@ def certificate_page(certificate: Certificate) -> str:
         *_findings(certificate),
         *(part for exercise in certificate.exercises for part in _exercise(exercise)),
         *_right(certificate),
+        *_diagnosis(certificate),
         *_explained(certificate),
     ]
     title = escape(f"Certificate of {certificate.assignment}")
@@ -115,6 +116,44 @@ def _right(certificate: Certificate) -> Iterator[str]:
         for one in certificate.right
     )
     yield _table(("solution", "style", "errs by ≤", "seeds"), rows, numbers={2, 3})
+
+
+def _diagnosis(certificate: Certificate) -> Iterator[str]:
+    """Who was taken for whom."""
+    if not certificate.diagnosed:
+        return
+    seeds = max(one.diagnosed_seeds for one in certificate.diagnosed)
+    named = [one for one in certificate.diagnosed if one.is_named]
+    yield "<h2>Diagnosis</h2>"
+    yield (
+        f"<p>Each mistake was handed in on {seeds} seed{'' if seeds == 1 else 's'} as if it were a "
+        f"student's. {len(named)} of {len(certificate.diagnosed)} were named, and nothing else, every "
+        "time.</p>"
+    )
+    rows = [
+        (
+            f"<code>{escape(exercise.name)}.{escape(one.id)}</code>",
+            f"{one.said.get(one.id, 0)} of {one.diagnosed_seeds}",
+            ", ".join(
+                f"<code>{escape(name)}</code> ({count})"
+                for name, count in sorted(one.said.items())
+                if name != one.id
+            ),
+        )
+        for exercise in certificate.exercises
+        for one in exercise.mistakes
+        if one.diagnosed_seeds and not one.is_named
+    ]
+    if rows:
+        yield _table(("mistake", "named", "taken for"), rows, numbers={1})
+    wrong = [
+        f"<code>{escape(one.name)}</code>: {escape(', '.join(one.said))}"
+        for one in certificate.right
+        if one.said
+    ]
+    colour = "bad" if wrong else "good"
+    yield f'<p class="{colour}">Right solutions of which anything is said: {len(wrong) or "none"}.</p>'
+    yield _bullets(wrong)
 
 
 def _explained(certificate: Certificate) -> Iterator[str]:

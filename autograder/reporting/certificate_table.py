@@ -50,6 +50,14 @@ def summary(certificate: Certificate) -> list[str]:
         lines.append(
             f"Every mistake errs somewhere by at least {multiple(clearest)} times the error allowed."
         )
+    if certificate.diagnosed:
+        named = sum(one.is_named for one in certificate.diagnosed)
+        wrong = sum(bool(one.said) for one in right)
+        lines.append(
+            f"Handed in as students' code, {named} of {len(certificate.diagnosed)} mistakes are named, and "
+            f"nothing else, every time; of {wrong or 'no'} right solution{'s' if wrong > 1 else ''} is "
+            "anything said."
+        )
     processes = f"{certificate.processes} process{'' if certificate.processes == 1 else 'es'}"
     lines.append(
         f"It took {certificate.wall_seconds:.1f} s in {processes}; "

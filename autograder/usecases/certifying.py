@@ -1,8 +1,8 @@
 """Tries an assignment's checks on its right solutions and known mistakes: what one process of many does.
 
 Seeds are numbered from 0. On the first few, the complete ones, every candidate meets every check. On those
-that follow, a mistake is tried until a check finds it, and the right solutions take turns beside the
-reference. What takes seconds for one seed is tried on the very first alone.
+that follow, a mistake is tried until a check finds it, and the right solutions, which take turns beside the
+reference, meet all hidden checks. What takes seconds for one seed is tried on the very first alone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,6 +22,7 @@ from autograder.checking.trials import MakeNamespace, Round, Trial
 from autograder.checking.visible import with_visible_checks
 from autograder.model import Verdict
 from autograder.notebooks.source import Exercise
+from autograder.usecases.naming import Naming
 
 REFERENCE = "reference"
 
@@ -31,13 +32,14 @@ class Plan:
     """What is tried how often.
 
     Everything on the first ``complete`` seeds; after that each right solution on every ``turns``-th seed.
-    What is slow is tried on the first ``slow`` seeds alone.
+    What is slow is tried on the first ``slow`` seeds alone; all else is diagnosed on the first ``diagnosed``.
     """
 
     seeds: int
     complete: int
     turns: int = 4
     slow: int = 1
+    diagnosed: int = 1
 
 
 class Mark(NamedTuple):
@@ -51,7 +53,10 @@ class Mark(NamedTuple):
 
 
 class Sitting(NamedTuple):
-    """One candidate in one exercise on one seed; ``full_marks`` if it earned all points."""
+    """One candidate in one exercise on one seed; ``full_marks`` if it earned all points.
+
+    ``said`` names what diagnosis said of it, handed in as a student's; None where that was not tried.
+    """
 
     exercise: str
     candidate: str
@@ -60,6 +65,7 @@ class Sitting(NamedTuple):
     complete: bool
     full_marks: bool
     marks: tuple[Mark, ...]
+    said: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -92,9 +98,14 @@ class Bench:
         """All that is tried on one seed."""
         for exercise in self._assignment.exercises:
             round_ = self._round(exercise, seed)
+            naming = Naming(self._assignment, seed) if seed < self._plan.diagnosed else None
             for candidate in self._candidates:
                 if exercise.name in candidate.exercises and self._is_due(candidate, seed):
-                    yield self._sit(candidate, exercise, seed, round_)
+                    sitting = self._sit(candidate, exercise, seed, round_)
+                    if naming is not None and not candidate.slow:
+                        said = naming.said(candidate.name, candidate.make, exercise)
+                        sitting = sitting._replace(said=said)
+                    yield sitting
 
     def _round(self, exercise: Exercise, seed: int) -> Round:
         def draw(check: Check) -> np.random.Generator:
@@ -115,13 +126,18 @@ class Bench:
         return (seed + candidate.turn) % self._plan.turns == 0
 
     def _sit(self, candidate: Candidate, exercise: Exercise, seed: int, round_: Round) -> Sitting:
-        complete = candidate.is_right or seed < self._plan.complete
-        trials = round_.all_of(candidate.make) if complete else round_.until_killed(candidate.make)
-        if not complete and not trials[-1].killed:
-            # Before it is called a survivor it meets the checks once more, in the order of grading.
-            complete, trials = True, round_.all_of(candidate.make)
-        lost = any(trial.killed and trial.check.weight > 0 for trial in trials)
-        full_marks = (candidate.is_right or not lost) and _earns_all(exercise, trials)
+        complete = seed < self._plan.complete
+        if complete:
+            trials = round_.all_of(candidate.make)
+        elif candidate.is_right:
+            trials = round_.hidden_of(candidate.make)
+        else:
+            trials = round_.until_killed(candidate.make)
+            if not trials[-1].costs_points:
+                # Before it is called a survivor it meets the checks once more, in the order of grading.
+                complete, trials = True, round_.all_of(candidate.make)
+        lost = any(trial.costs_points for trial in trials)
+        full_marks = complete and not lost and _earns_all(exercise, trials)
         marks = tuple(_mark(trial, candidate.is_right) for trial in trials)
         return Sitting(exercise.name, candidate.name, candidate.is_right, seed, complete, full_marks, marks)
 

@@ -49,6 +49,8 @@ class Ledger:
         self._right_margins: dict[str, float] = {}
         self._check_margins: dict[Key, float] = {}
         self._slowest: dict[Key, float] = {}
+        self._named: defaultdict[Key, Counter[str]] = defaultdict(Counter)
+        self._diagnosed: Counter[Key] = Counter()
         self._false_failures: list[Fault] = []
         self._breakdowns: list[Fault] = []
 
@@ -57,6 +59,9 @@ class Ledger:
         for mark in sitting.marks:
             if mark.verdict is Verdict.JUDGE_ERROR:
                 self._breakdowns.append(_fault(sitting, mark))
+        if sitting.said is not None:
+            self._named[sitting.exercise, sitting.candidate].update(sitting.said)
+            self._diagnosed[sitting.exercise, sitting.candidate] += 1
         if sitting.is_right:
             self._enter_right(sitting)
         else:
@@ -78,7 +83,9 @@ class Ledger:
             wall_seconds=round(wall_seconds, 3),
             exercises=tuple(self._exercise(one, checks.of(one.name)) for one in self._assignment.exercises),
             right=tuple(
-                RightRecord(name, style, self._right_seeds[name], self._right_margins.get(name))
+                RightRecord(
+                    name, style, self._right_seeds[name], self._right_margins.get(name), self._said_of(name)
+                )
                 for name, style in self._styles.items()
             ),
             false_failures=tuple(sorted(self._false_failures, key=_order)),
@@ -152,7 +159,14 @@ class Ledger:
             survived=tuple(sorted(self._survived[key])),
             killed_by=dict(self._kills[key]),
             margin=_finite(self._clearest.get(key, math.inf)),
+            diagnosed_seeds=self._diagnosed[key],
+            said=dict(self._named[key]),
         )
+
+    def _said_of(self, right: str) -> tuple[str, ...]:
+        """What was said of a right solution, in whichever exercise."""
+        keys = [(one.name, right) for one in self._assignment.exercises]
+        return tuple(sorted({name for key in keys for name in self._named[key]}))
 
 
 def _fault(sitting: Sitting, mark: Mark) -> Fault:
