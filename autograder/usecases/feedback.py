@@ -17,10 +17,14 @@ from autograder.files import read_plain_file, write_atomically
 from autograder.gradebook.configuration import CourseConfiguration
 from autograder.gradebook.converting import FeedbackConverter, Files
 from autograder.gradebook.grades import RecordedGrades
-from autograder.gradebook.lateness import MAX_TIMESTAMP_BYTES, TIMESTAMP
+from autograder.gradebook.lateness import TIMESTAMP
 
 EXPORTER = "autograder.usecases.feedback_exporter.FeedbackExporter"
 MAX_BYTES = 256 * 2**20
+#: What nbgrader wants beside feedback: when the work was handed in, and, where that was done through its
+#: exchange, the name under which only the student can find the page there.
+CARRIED = (TIMESTAMP, "submission_secret.txt")
+MAX_CARRIED_BYTES = 1000
 
 
 @dataclass(frozen=True)
@@ -129,9 +133,9 @@ class _Writer:
                 continue
             files |= self._converter.convert(student, notebook)
             waiting += [name.removeprefix("test_") for name, grade in recorded.grades.items() if grade.waits]
-        # nbgrader tells by it whether feedback is older than the submission.
-        with contextlib.suppress(OSError):
-            files[TIMESTAMP] = read_plain_file(autograded / TIMESTAMP, max_bytes=MAX_TIMESTAMP_BYTES)
+        for name in CARRIED:
+            with contextlib.suppress(OSError):
+                files[name] = read_plain_file(autograded / name, max_bytes=MAX_CARRIED_BYTES)
         return files, tuple(waiting)
 
     def _place(self, folder: Path, files: Files) -> int:
