@@ -106,6 +106,8 @@ def _grade(course: Course, student: str) -> Entry:
 
 def _answer(entry: Entry) -> Json:
     result = entry.result
+    if not entry.recorded:
+        return {"fault": result.reason, "trace": entry.trace}
     return {
         "status": str(result.status),
         "score": result.score,

@@ -32,12 +32,16 @@ class Change:
 
 @dataclass(frozen=True)
 class Entry:
-    """One student's entry: ``skipped`` if nothing had changed, ``before`` what it counted until now."""
+    """One student's entry: ``skipped`` if nothing had changed, ``before`` what it counted until now.
+
+    What we failed on altogether is not ``recorded``: gradebook and ``autograded/`` are as they were.
+    """
 
     result: SubmissionResult
     skipped: bool = False
     before: Standing | None = None
     trace: str | None = None
+    recorded: bool = True
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -125,14 +129,15 @@ class Grader:
     def grade(self, student: str, folder: Path, *, force: bool) -> Entry:
         """Grade it, or say what its unchanged record says; what goes wrong with it alone is in the entry."""
         if reason := why_unusable(student):
-            return Entry(without_score(self._assignment, student, Status.JUDGE_ERROR, reason))
+            fault = without_score(self._assignment, student, Status.JUDGE_ERROR, reason)
+            return Entry(fault, recorded=False)
         try:
             return self._grade(student, folder, force=force)
         except (CourseError, SandboxError):
             raise
         except Exception as error:  # noqa: BLE001 (the others' grades must not depend on this one)
-            fault = our_fault(self._assignment, student, error)
-            return Entry(fault.result, trace=fault.trace)
+            graded = our_fault(self._assignment, student, error)
+            return Entry(graded.result, trace=graded.trace, recorded=False)
 
     def _grade(self, student: str, folder: Path, *, force: bool) -> Entry:
         fingerprint = submission_fingerprint(folder)

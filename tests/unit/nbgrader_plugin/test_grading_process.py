@@ -9,8 +9,10 @@ from autograder.assignments.catalog import load_assignment
 from autograder.assignments.private import grading_lock
 from autograder.errors import CourseError
 from autograder.gradebook.configuration import CourseConfiguration
+from autograder.model import Status, SubmissionResult
 from autograder.nbgrader_plugin import grading_process
-from autograder.nbgrader_plugin.grading_process import Course, _grade, _lines, _open
+from autograder.nbgrader_plugin.grading_process import Course, _answer, _grade, _lines, _open
+from autograder.usecases.grade import Entry
 
 
 def test_requests_are_read_line_by_line_until_the_parent_is_gone() -> None:
@@ -37,6 +39,15 @@ def test_a_source_that_lies_elsewhere_is_refused(toy_course: Path) -> None:
         pytest.raises(CourseError, match=r"source/toy, but nbgrader has it in .*originals"),
     ):
         _open(order, stack)
+
+
+def test_a_submission_that_we_failed_on_altogether_is_a_fault_not_a_result() -> None:
+    result = SubmissionResult("s01", None, 5.0, Status.JUDGE_ERROR, "The grading program failed.")
+    told = _answer(Entry(result, trace="line 7"))
+    assert ("judge_error", None, "line 7") == (told["status"], told["score"], told["trace"])
+    assert {"fault": "The grading program failed.", "trace": "line 7"} == _answer(
+        Entry(result, trace="line 7", recorded=False)
+    )
 
 
 def test_another_grader_is_waited_for_and_then_named(
