@@ -67,8 +67,15 @@ def grade(folder: Path, assignment: Assignment, seeds: int) -> Iterator[tuple[st
     files = by_file(assignment)
     assessors = [Assessor(assignment, b"blind trial %d" % seed) for seed in range(seeds)]
     for path in sorted(folder.glob("*.py")):
+        if path.stem not in files:
+            raise SystemExit(f"{path}: there is no belief of this name (--beliefs lists them)")
         mistake = files[path.stem]
         make = partial(notebook_of, assignment.reference, path.read_text(encoding="utf-8"))
+        try:
+            make()
+        except Exception as error:  # noqa: BLE001 (whatever is wrong with it, the others are graded)
+            yield path.stem, mistake, "broken", repr(error)
+            continue
         run = LocalRun([mistake.exercise], make, call_seconds=CALL_SECONDS)
         (exercise,) = (one for one in assignment.exercises if one.name == mistake.exercise)
         results = [one.assess("student", [exercise], run).exercises[0] for one in assessors]
