@@ -19,9 +19,11 @@ from autograder.usecases.certifying import Plan, Sitting, set_up, try_seeds
 from autograder.usecases.ledger import Ledger
 
 #: On so many seeds everything is tried with every check, unless that is asked for on all.
-COMPLETE_SEEDS = 40
+COMPLETE_SEEDS = 15
+#: On the other seeds, each right solution but the reference has its turn once in so many.
+TURNS = 15
 #: On so many seeds is tried what takes seconds for each.
-SLOW_SEEDS = 3
+SLOW_SEEDS = 2
 #: So many seeds make a task of a process.
 TASK_SEEDS = 5
 
@@ -35,7 +37,7 @@ _ONE_THREAD = {
 def plan_of(seeds: int, *, complete: bool = False) -> Plan:
     """What is tried on so many seeds; if ``complete``, everything with every check on each of them."""
     slow = SLOW_SEEDS if seeds >= COMPLETE_SEEDS else 1
-    return Plan(seeds, seeds if complete else min(seeds, COMPLETE_SEEDS), slow=slow)
+    return Plan(seeds, seeds if complete else min(seeds, COMPLETE_SEEDS), TURNS, slow)
 
 
 def certify(

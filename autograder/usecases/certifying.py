@@ -5,7 +5,7 @@ that follow, a mistake is tried until a check finds it, and the right solutions,
 reference, meet all hidden checks. What takes seconds for one seed is tried on the very first alone.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -37,7 +37,7 @@ class Plan:
 
     seeds: int
     complete: int
-    turns: int = 4
+    turns: int = 1
     slow: int = 1
     diagnosed: int = 1
 
@@ -93,6 +93,7 @@ class Bench:
         if assignment.visible is not None:
             self._checks = with_visible_checks(assignment.checks, assignment.visible)
         self._candidates = tuple(_candidates(assignment))
+        self._found: dict[str, dict[str, frozenset[str]]] = {}
 
     def sittings(self, seed: int) -> Iterator[Sitting]:
         """All that is tried on one seed."""
@@ -132,7 +133,8 @@ class Bench:
         elif candidate.is_right:
             trials = round_.hidden_of(candidate.make)
         else:
-            trials = round_.until_killed(candidate.make)
+            likely = self._likely(exercise).get(candidate.name, frozenset())
+            trials = round_.until_killed(candidate.make, likely)
             if not trials[-1].costs_points:
                 # Before it is called a survivor it meets the checks once more, in the order of grading.
                 complete, trials = True, round_.all_of(candidate.make)
@@ -140,6 +142,17 @@ class Bench:
         full_marks = complete and not lost and _earns_all(exercise, trials)
         marks = tuple(_mark(trial, candidate.is_right) for trial in trials)
         return Sitting(exercise.name, candidate.name, candidate.is_right, seed, complete, full_marks, marks)
+
+    def _likely(self, exercise: Exercise) -> Mapping[str, frozenset[str]]:
+        """The checks that find each mistake on the first seed: likely to find it on another."""
+        if exercise.name not in self._found:
+            round_ = self._round(exercise, 0)
+            self._found[exercise.name] = {
+                one.name: frozenset(t.check.name for t in round_.all_of(one.make) if t.costs_points)
+                for one in self._candidates
+                if exercise.name in one.exercises and not one.is_right and not one.slow
+            }
+        return self._found[exercise.name]
 
 
 _bench: Bench | None = None

@@ -138,14 +138,14 @@ def test_margins_tell_right_from_wrong(tried: Callable[[Plan], Certificate]) -> 
 def test_after_the_complete_seeds_mistakes_are_tried_until_they_are_found(
     course: Path, tried: Callable[[Plan], Certificate]
 ) -> None:
-    bench = Bench(load_assignment(course, "toy"), Plan(8, 2))
+    bench = Bench(load_assignment(course, "toy"), Plan(8, 2, 4))
     marks = [
         [(sitting.candidate, len(sitting.marks)) for sitting in bench.sittings(seed)] for seed in (1, 4, 5)
     ]
     assert [("reference", 3), ("added", 3), ("squared", 3), ("floored", 3)] == marks[0]
-    assert [("reference", 3), ("added", 3), ("squared", 1), ("floored", 2)] == marks[1]
-    assert [("reference", 3), ("squared", 1), ("floored", 2)] == marks[2]
-    certificate = tried(Plan(8, 2))
+    assert [("reference", 3), ("added", 3), ("squared", 1), ("floored", 1)] == marks[1]
+    assert [("reference", 3), ("squared", 1), ("floored", 1)] == marks[2]
+    certificate = tried(Plan(8, 2, 4))
     squared, _ = certificate.exercises[0].mistakes
     assert (8, 2, {"doubles": 2, "whole": 2}) == (squared.seeds, squared.complete_seeds, squared.killed_by)
     assert [8, 3] == [one.seeds for one in certificate.right]
@@ -248,9 +248,9 @@ def test_a_process_must_be_set_up(course: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_plan_leaves_out_what_costs_most() -> None:
-    assert Plan(1000, 40, 4, 3) == plan_of(1000)
-    assert Plan(5, 5, 4, 1) == plan_of(5)
-    assert Plan(1000, 1000, 4, 3) == plan_of(1000, complete=True)
+    assert Plan(1000, 15, 15, 2) == plan_of(1000)
+    assert Plan(5, 5, 15, 1) == plan_of(5)
+    assert Plan(1000, 1000, 15, 2) == plan_of(1000, complete=True)
 
 
 def test_a_certificate_as_json_has_every_number(tried: Callable[[Plan], Certificate]) -> None:
