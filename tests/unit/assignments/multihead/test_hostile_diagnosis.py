@@ -1,0 +1,84 @@
+"""Whatever a student's functions return, diagnosis and follow-through end without a fault of ours."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.assignments.catalog import KIT, load_assignment
+from autograder.model import Verdict
+from autograder.usecases.assessing import Assessor
+from autograder.usecases.local_run import LocalRun
+
+ASSIGNMENT = load_assignment(KIT.parent, "multihead")
+ASSESSOR = Assessor(ASSIGNMENT, b"secret")
+EXERCISES = tuple(one.name for one in ASSIGNMENT.exercises)
+
+
+class Odd:
+    """Answers any key."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return [key]
+
+
+def junk(rng: np.random.Generator, right: Any, depth: int = 0) -> Any:
+    """Something else than the right answer, though often like it."""
+    if isinstance(right, np.ndarray) and rng.random() < 0.8:
+        kinds: list[Callable[[], Any]] = [
+            lambda: right,
+            lambda: right * 2,
+            lambda: right.T,
+            lambda: right[:1],
+            lambda: right.astype(complex) * 1j,
+            lambda: right.astype(np.float32),
+            lambda: right.astype(int),
+            lambda: np.where(rng.random(right.shape) < 0.1, np.nan, right),
+            lambda: np.full(right.shape, np.inf),
+            lambda: np.zeros((0, *right.shape)),
+            lambda: right.astype(object),
+            lambda: right.astype(str),
+            lambda: np.ma.masked_array(right),
+            lambda: right[::-1],
+            lambda: np.float64(1),
+        ]
+        return kinds[int(rng.integers(len(kinds)))]()
+    if isinstance(right, tuple) and rng.random() < 0.9:
+        return tuple(junk(rng, one, depth + 1) for one in right)
+    if isinstance(right, dict) and rng.random() < 0.9:
+        return {key: junk(rng, one, depth + 1) for key, one in right.items() if rng.random() < 0.9}
+    others = [None, 1, "text", [1, [2]], {}, {1: 2}, (), (1, 2, 3), Odd(), len, float("nan"), np.array(3)]
+    return others[int(rng.integers(len(others)))]
+
+
+def functions(seed: int) -> dict[str, object]:
+    """The reference's functions, of which some return junk and some raise."""
+    rng = np.random.default_rng(seed)
+    spoiled = {name: float(rng.choice([0.0, 0.3, 1.0])) for name in EXERCISES}
+
+    def spoil(name: str) -> Callable[..., Any]:
+        right = getattr(ASSIGNMENT.reference, name)
+
+        def function(*args: Any) -> Any:
+            if rng.random() >= spoiled[name]:
+                return right(*args)
+            if rng.random() < 0.05:
+                raise KeyError(name)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return junk(rng, right(*args))
+
+        return function
+
+    return {**vars(ASSIGNMENT.reference), **{name: spoil(name) for name in EXERCISES}}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_answer_is_a_fault_of_ours(seed: int) -> None:
+    run = LocalRun(EXERCISES, lambda: functions(seed), call_seconds=2)
+    assessed = ASSESSOR.assess("student", ASSIGNMENT.exercises, run)
+    assert assessed.fault is None
+    verdicts = {check.verdict for one in assessed.exercises for check in one.checks}
+    assert Verdict.JUDGE_ERROR not in verdicts
