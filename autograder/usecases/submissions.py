@@ -95,7 +95,7 @@ def _grade(
         max_score=assignment.max_score,
         status=Status.JUDGE_ERROR if ours else Status.GRADED,
         reason=f"A check of {', '.join(ours)} failed by a fault of its own." if ours else None,
-        notes=tuple(notes),
+        notes=tuple(dict.fromkeys(notes)),  # what is said of the folder is said for each notebook
         exercises=tuple(exercises),
     )
     return Graded(result, executed, "\n".join(faults) or None)

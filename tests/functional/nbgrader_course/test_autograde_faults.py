@@ -1,6 +1,7 @@
 """What `nbgrader autograde` comes to where the course is broken or a check fails: no score, and loud."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -102,6 +103,31 @@ def test_a_renamed_notebook_stops_nobody_else_and_is_left_to_autograder_grade(
     assert "1 graded, 1 unchanged" in done.stdout
     assert "my first.ipynb was graded instead" in done.stdout.replace("\n", " ")
     assert before == rows(course, "pair")
+
+
+def test_what_nbgrader_cannot_copy_or_read_is_left_to_autograder_grade(
+    run: Run, make_pair: Callable[..., Path], rows: Any
+) -> None:
+    notebooks = {"first": (DOUBLE, "Twice."), "second": (TRIPLE, "Thrice.")}
+    course = make_pair(dict.fromkeys(["ada", "dangling", "fifo", "linked", "stamp"], notebooks))
+    folder = {path.name: path / "pair" for path in (course / "submitted").iterdir()}
+    (folder["dangling"] / "data.csv").symlink_to("nowhere")
+    os.mkfifo(folder["fifo"] / "pipe")
+    (folder["linked"] / "book").symlink_to(course / ".autograder/secret")
+    (folder["stamp"] / "timestamp.txt").write_text("some time yesterday")
+    assert 0 == run(course, "nbgrader", "generate_assignment", "pair").returncode
+    assert 1 == run(course, "nbgrader", "autograde", "pair").returncode
+    after = rows(course, "pair")
+    assert {"ada", "linked"} == {
+        student for student in folder if (course / f"autograded/{student}/pair/first.ipynb").exists()
+    }
+    assert not (course / "autograded/linked/pair/book").exists()
+    said = run(course, "autograder", "grade", "pair").stdout
+    assert "3 graded, 2 unchanged" in said
+    assert 1 == said.count("data.csv was left out: it is a link.")
+    for student in folder:
+        assert (3.0, None, None, False) == rows(course, "pair")[student, "first", "test_double"]
+    assert all(rows(course, "pair")[key] == after[key] for key in after if "ada" in key)
 
 
 def test_a_file_that_is_no_notebook_does_not_stop_nbgrader(course: Path, run: Run, rows: Any) -> None:
