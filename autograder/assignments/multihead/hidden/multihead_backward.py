@@ -38,8 +38,8 @@ W_AXES = ("d_model", "d_model")
 #: Directions of the differences by which each gradient of the reference is confirmed, and their tolerance.
 DIRECTIONS = 2
 DIFFERENCE_TOLERANCE = 1e-6
-#: A score of 10000 is rounded to about 1e-12, and its gradient is multiplied by queries or keys as large.
-LARGE_SCORES_TOLERANCE = 1e-6
+#: A score of 10000 has four digits less to the right of its point than a score of 1.
+LARGE_SCORES_TOLERANCE = 1e-8
 
 checks = CheckSet("multihead")
 checks.visible("multihead_backward", weight=1.2)
