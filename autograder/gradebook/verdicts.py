@@ -55,7 +55,7 @@ def heading(exercise: ExerciseResult) -> str:
 
 def _markdown_table(exercise: ExerciseResult) -> str:
     rows = [
-        f"| {_mark(check)} | {markdown(check.name)} | {_share(check)} | "
+        f"| {_mark(check)} | {markdown(check.name)} | {_unbroken(_share(check))} | "
         f"{'<br>'.join(markdown(line) for line in _lines(check))} |"
         for check in exercise.checks
     ]
@@ -79,10 +79,15 @@ def _mark(check: CheckResult) -> str:
 
 
 def _share(check: CheckResult) -> str:
-    """The points of a check, on one line; a check that is worth none has a dash."""
+    """The points of a check; one that is worth none has a dash."""
     if check.max_points == 0.0:
         return "–"
-    return f"{points(check.points)}\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}{points(check.max_points)}"
+    return f"{points(check.points)} / {points(check.max_points)}"
+
+
+def _unbroken(text: str) -> str:
+    """Text that a narrow page keeps on one line."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _lines(check: CheckResult) -> list[str]:
