@@ -36,31 +36,36 @@ def layernorm_backward(cache, dy):
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory, program: Callable[..., Any]) -> Path:
-    """The course, with its assignment released."""
-    folder = tmp_path_factory.mktemp("second") / "course"
-    shutil.copytree(LAYERNORM, folder)
-    shutil.copy(ROOT / "nbgrader_config.py", folder)
-    done = program("release", "layernorm", "--course", folder, cwd=folder.parent)
-    assert (0, "") == (done.code, done.err)
-    return folder
+def course(made_once: Callable[..., Path], program: Callable[..., Any]) -> Path:
+    """The course, with its assignment released and four notebooks graded into ``results.json`` beside it."""
+
+    def fill(folder: Path) -> Any:
+        made = folder / "course"
+        shutil.copytree(LAYERNORM, made)
+        shutil.copy(ROOT / "nbgrader_config.py", made)
+        released = program("release", "layernorm", "--course", made, cwd=folder)
+        assert (0, "") == (released.code, released.err)
+        right = solutions()
+        for student, cells in (
+            ("ada", right),
+            ("bob", {**right, "layernorm": UNBIASED}),
+            ("cy", {**right, "layernorm_backward": MEAN_ALONE}),
+            ("dee", {}),
+        ):
+            hand_in(made, student, cells)
+        words = ("grade", "layernorm", "--course", made, "--json", folder / "results.json")
+        return program(*words, cwd=folder)
+
+    return made_once("second", fill) / "course"
 
 
 @pytest.fixture(scope="module")
-def results(course: Path, program: Callable[..., Any]) -> dict[str, Any]:
+def results(course: Path) -> dict[str, Any]:
     """Four students' results by name."""
-    right = solutions()
-    for student, cells in (
-        ("ada", right),
-        ("bob", {**right, "layernorm": UNBIASED}),
-        ("cy", {**right, "layernorm_backward": MEAN_ALONE}),
-        ("dee", {}),
-    ):
-        hand_in(course, student, cells)
-    file = course.parent / "results.json"
-    done = program("grade", "layernorm", "--course", course, "--json", file, cwd=course.parent)
-    assert (0, "") == (done.code, done.err)
-    return {one["student"]: one for one in json.loads(file.read_text())["submissions"]}
+    code, _, err = json.loads((course.parent / "done.json").read_text())
+    assert (0, "") == (code, err)
+    text = (course.parent / "results.json").read_text()
+    return {one["student"]: one for one in json.loads(text)["submissions"]}
 
 
 def solutions() -> dict[str, str]:
