@@ -322,3 +322,17 @@ def test_verdicts_that_kill_are_those_that_cost_points(course: Path) -> None:
     right = [sitting for sitting in bench.sittings(0) if sitting.is_right]
     assert all(sitting.full_marks for sitting in right)
     assert {Verdict.PASSED} == {mark.verdict for sitting in right for mark in sitting.marks}
+
+
+def test_a_process_that_is_lost_is_told_as_such(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_to(course, "variants/deadly.py", "import os\n\n\ndef double(x):\n    os._exit(1)\n")
+    assert main(["certify", "toy", "--course", str(course), "--seeds", "2", "--jobs", "1"]) == 4
+    assert "A process that tried the checks was lost." in capsys.readouterr().err
+
+
+def test_nothing_forks(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> int:
+        raise AssertionError
+
+    monkeypatch.setattr(os, "fork", refuse)
+    assert certify(load_assignment(course, "toy"), Plan(2, 2), processes=2).holds
