@@ -73,6 +73,8 @@ Try there, with the kit's .venv/bin on your PATH:
       what every check says of one notebook
   autograder grade {assignment}
       once more: what has not changed is not graded again
+  autograder feedback {assignment}
+      a page for each student, to hand back
   nbgrader export
       the grades as a table
   jupyter lab
