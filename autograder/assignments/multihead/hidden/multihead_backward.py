@@ -3,7 +3,9 @@
 Each backward pass follows a forward pass by the student's own ``multihead``, whose cache is handed on.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -152,7 +154,7 @@ def cost(student: Student, reference: ModuleType, rng: np.random.Generator) -> N
             "numerically is too expensive there: it takes a forward pass for each of 262,144 parameters.",
             hint="Write the gradients as formulas: explicit loops over them are quick enough, too.",
         ) from failure
-    forward_is_right = _is_right(y, reference, case)
+    forward_is_right = partial(_is_right, y, reference, case)
     faults = []
     for name, wanted in _wanted(reference, case).items():
         try:
@@ -172,7 +174,7 @@ def _check_gradient(name: str, student: Student, reference: ModuleType, rng: np.
     y, cache = _forward(student, case)
     got_dx, grads = _results(_backward(student, case, cache))
     got = got_dx if name == "dx" else expect_item(grads, name, "grads")
-    _expect_gradient(name, got, wanted, _is_right(y, reference, case))
+    _expect_gradient(name, got, wanted, partial(_is_right, y, reference, case))
 
 
 def _compare_all(
@@ -181,7 +183,7 @@ def _compare_all(
     """Compare dx and all four gradients of one case."""
     y, cache = _forward(student, case)
     got = _gradients(_backward(student, case, cache))
-    forward_is_right = _is_right(y, reference, case)
+    forward_is_right = partial(_is_right, y, reference, case)
     for name, wanted in _wanted(reference, case).items():
         _expect_gradient(name, got[name], wanted, forward_is_right, tol)
 
@@ -215,13 +217,17 @@ def _gradients(answer: Answer) -> dict[str, Any]:
 
 
 def _expect_gradient(
-    name: str, got: Any, wanted: draws.Array, forward_is_right: bool, tol: float | None = None
+    name: str,
+    got: Any,
+    wanted: draws.Array,
+    forward_is_right: Callable[[], bool],
+    tol: float | None = None,
 ) -> None:
     what, axes = ("dx", X_AXES) if name == "dx" else (f'grads["{name}"]', W_AXES)
     try:
         expect_array(got, wanted, what, axes, tol=tol)
     except CheckFailure as failure:
-        if not forward_is_right:
+        if not forward_is_right():
             failure.hint = "The numbers of multihead, which comes first, are wrong here, too: is that why?"
         raise
 
