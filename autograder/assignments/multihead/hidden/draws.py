@@ -18,6 +18,9 @@ PARAMS = ("wq", "wk", "wv", "wo")
 #: (batch, seq, heads, d_head); d_model = heads * d_head differs from all four, too.
 SIZES = ((2, 3, 4, 5), (3, 5, 2, 4), (2, 5, 3, 4), (4, 3, 2, 5), (3, 4, 2, 5), (2, 4, 3, 5), (5, 4, 3, 2))
 
+#: What scales whole numbers from -127 to 127 to a variance of 1.
+SPREAD = (12 / (255**2 - 1)) ** 0.5
+
 Size = tuple[int, int, int, int]
 
 
@@ -70,8 +73,9 @@ def wide_case(rng: np.random.Generator) -> Case:
     """A case with 256 channels and so few tokens that formulas cost little, even written as loops."""
     d_model = 256
     x, dy = rng.standard_normal((2, 1, 2, d_model))
-    # Uniform numbers: normal ones, so many of them, would take longer to draw than a backward pass takes.
-    params = {name: (rng.random((d_model, d_model)) - 0.5) * np.sqrt(12 / d_model) for name in PARAMS}
+    # Small whole numbers, scaled: so many normal ones would take longer to draw than a backward pass takes.
+    steps = rng.integers(-127, 128, (len(PARAMS), d_model, d_model), dtype=np.int8)
+    params = dict(zip(PARAMS, steps * (SPREAD / np.sqrt(d_model)), strict=True))
     return Case(x=x, params=params, heads=8, allowed=np.ones((2, 2), bool), dy=dy)
 
 
