@@ -1,12 +1,16 @@
-"""Warm workers for all tests that run student code: starting one for every test would take minutes.
+"""What all tests share: warm workers for student code, since starting one for every test would take minutes,
+and one browser a process, since Playwright allows no more.
 
 Property tests draw the same examples every time.
 """
 
+import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -17,6 +21,14 @@ from autograder.sandbox.launcher import PlainLauncher
 from autograder.sandbox.notebook_run import NotebookRun, run_notebook
 from autograder.sandbox.outputs import Output
 from autograder.sandbox.session import CellStep, ExamineStep, Run, Step, Worker
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+#: Names of other machines are never resolved, whoever asks.
+BROWSER_OPTIONS = (
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--disable-background-networking",
+    "--disable-component-update",
+)
 
 #: Courses that tests work on, with modules that only a course's own folder can import.
 collect_ignore_glob = ["courses/*"]
@@ -151,3 +163,17 @@ def own_bench() -> Iterator[Bench]:
     bench = Bench(STRICT)
     yield bench
     bench.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium that reaches nothing but this machine."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: Debian's is in the package chromium")
+    from playwright.sync_api import sync_playwright
+
+    options = [*BROWSER_OPTIONS, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+        yield opened
+        opened.close()

@@ -5,7 +5,6 @@ another machine.
 """
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -21,7 +20,6 @@ from urllib.parse import urlsplit
 import pytest
 
 BIN = Path(sys.executable).parent
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 HOST = "127.0.0.1"
 TOKEN = "token-of-the-test"
 START_SECONDS = 120.0
@@ -29,12 +27,6 @@ STOP_SECONDS = 30.0
 #: How long a page may take on a busy machine.
 PATIENCE_MS = 60_000
 
-#: Nothing but names of this machine is ever resolved, whoever asks.
-BROWSER_OPTIONS = (
-    f"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {HOST}",
-    "--disable-background-networking",
-    "--disable-component-update",
-)
 #: JupyterLab's own questions and look-ups, which would need another machine.
 SERVER_OPTIONS = (
     "--no-browser",
@@ -48,13 +40,10 @@ NO_QUESTIONS = '{"fetchNews": "false", "checkForUpdates": false}\n'
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything here needs a browser: say so where there is none."""
+    """Everything here needs a browser."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            if CHROMIUM is None:
-                reason = "no Chromium on this machine: Debian's is in the package chromium"
-                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @dataclass(frozen=True)
@@ -147,18 +136,6 @@ def wait_until_ready(server: Server, process: subprocess.Popen[bytes]) -> None:
             return
         time.sleep(0.2)
     pytest.fail(f"JupyterLab did not start:\n{server.log.read_text(errors='replace')[-3000:]}")
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """A headless Chromium."""
-    from playwright.sync_api import sync_playwright
-
-    options = [*BROWSER_OPTIONS, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
-        yield opened
-        opened.close()
 
 
 @dataclass

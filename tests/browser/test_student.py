@@ -76,7 +76,7 @@ def test_a_student_writes_the_functions_sees_the_checks_pass_and_validates(page:
     for done, exercise in enumerate(EXERCISES, start=1):
         output = output_of(page, exercise)
         output.get_by_text(f"Milestone: {done} of 4 done").wait_for()
-        assert f"{exercise}: " in output.inner_text()
+        assert f"{exercise}: " in output.text_content()
     assert "Success" in validate(page)
 
 
@@ -90,7 +90,7 @@ def test_a_wrong_function_is_told_in_one_sentence_and_does_not_validate(page: An
     run_all(page)
     output = output_of(page, "split_heads")
     output.get_by_text("numbers are wrong, the first at").wait_for()
-    said = output.inner_text()
+    said = output.text_content()
     assert "expected 4, got 2" in " ".join(said.split())
     assert "Traceback" not in said
     assert "expected 4, got 2" in " ".join(validate(page).split())
