@@ -19,7 +19,7 @@ from autograder.usecases.certifying import Plan, Sitting, set_up, try_seeds
 from autograder.usecases.ledger import Ledger
 
 #: On so many seeds everything is tried with every check, unless that is asked for on all.
-COMPLETE_SEEDS = 15
+COMPLETE_SEEDS = 10
 #: On the other seeds, each right solution but the reference has its turn once in so many.
 TURNS = 15
 #: On so many seeds is tried what takes seconds for each.
