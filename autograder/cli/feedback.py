@@ -51,7 +51,7 @@ def summary(feedback: "ClassFeedback") -> str:
     lines = [f"{len(written)} written, {len(made) - len(written)} as they were."]
     if made:
         example = (written or made)[0]
-        lines.append(f"For {plain(example.student)}: {plain(shown(example.folder))} (.html, .md, .txt)")
+        lines.append(f"For example: {plain(shown(example.folder))} (.html, .md, .txt)")
     waiting = [entry for entry in made if entry.waiting]
     if waiting:
         names = ", ".join(dict.fromkeys(name for entry in waiting for name in entry.waiting))

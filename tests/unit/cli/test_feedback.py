@@ -17,13 +17,13 @@ def entry(student: str, **more: object) -> Entry:
     [
         (
             ClassFeedback((entry("ada", written=3), entry("bob")), ()),
-            ["1 written, 1 as they were.", "For ada: feedback/ada/toy (.html, .md, .txt)"],
+            ["1 written, 1 as they were.", "For example: feedback/ada/toy (.html, .md, .txt)"],
         ),
         (
             ClassFeedback((entry("ada", waiting=("why",)), entry("bob", waiting=("why", "how"))), ("cyd",)),
             [
                 "0 written, 2 as they were.",
-                "For ada: feedback/ada/toy (.html, .md, .txt)",
+                "For example: feedback/ada/toy (.html, .md, .txt)",
                 "Still to be graded by hand (why, how): 2 of 2, and their feedback says so.",
                 "Handed in, but not graded yet: cyd",
             ],
