@@ -5,7 +5,6 @@ characters.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -13,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from autograder.model import WITHOUT_SANDBOX, CheckResult, Status, SubmissionResult, Verdict
+from autograder.model import CheckResult, Status, SubmissionResult, Verdict
 
 #: Names longer than the room that is left are folded; with less room than this, exercises are left out.
 MIN_STUDENT_WIDTH = 10
@@ -63,10 +62,9 @@ def class_table(assignment: str, results: Sequence[SubmissionResult], *, width: 
         table.add_column(heading, justify="right", no_wrap=True)
     for row, result in enumerate(results):
         table.add_row(Text(plain(result.student)), *(values[row] for _, values in columns))
-    plainer = [_without_note_on_sandbox(result) for result in results]
-    odd = [result for result in plainer if result.status is not Status.GRADED or result.notes]
+    odd = [result for result in results if result.status is not Status.GRADED or result.notes]
     remarks = [Group(Text(plain(one.student), style="bold"), *_remarks(one)) for one in odd]
-    parts: list[RenderableType] = [head, *_warning(results), table]
+    parts: list[RenderableType] = [head, table]
     if remarks:
         parts += [Text("Worth a look:"), *remarks]
     return Group(*parts)
@@ -87,18 +85,6 @@ def _remarks(result: SubmissionResult) -> Iterator[RenderableType]:
         notes.add_row("  - ", Text(plain(note), overflow="fold"))
     if result.notes:
         yield notes
-
-
-def _warning(results: Sequence[SubmissionResult]) -> Iterator[RenderableType]:
-    """How many results were reached without the sandbox, said once for all of them."""
-    unsafe = sum(not result.sandboxed for result in results)
-    if unsafe:
-        which = "All" if unsafe == len(results) else f"{unsafe} of them"
-        yield Text(f"{which} graded without the sandbox (--unsafe).", "bold yellow")
-
-
-def _without_note_on_sandbox(result: SubmissionResult) -> SubmissionResult:
-    return replace(result, notes=tuple(note for note in result.notes if note != WITHOUT_SANDBOX))
 
 
 def _check_row(check: CheckResult, told: set[str]) -> tuple[Text, Text, Text]:

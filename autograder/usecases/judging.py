@@ -5,7 +5,7 @@ lives behind ``sandbox``, and only arrays and small JSON come from there. Nothin
 is kept away, nor what becomes of the result.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from autograder.notebooks.reading import Notebook
 from autograder.notebooks.salvage import Examine, plan
 from autograder.notebooks.source import SourceNotebook
 from autograder.sandbox.folder import stage, unstage
-from autograder.sandbox.launcher import Launch, Launcher
+from autograder.sandbox.launcher import Launcher
 from autograder.sandbox.notebook_run import Stopped, run_notebook
 from autograder.sandbox.session import CellStep, ExamineStep, Run, Step, Worker, WorkerLost
 from autograder.usecases.assessing import Assessor, Replay
@@ -46,19 +46,17 @@ class Judge:
     """Judges notebooks of one assignment, one after another, with one warm worker.
 
     ``secret`` gives the seeds of the hidden inputs. Use it as a context manager: leaving it ends the worker.
-    With a ``replay`` it judges as it did before, and shows what happens. ``sandboxed`` says whether students'
-    code is kept from the rest of the machine.
+    With a ``replay`` it judges as it did before, and shows what happens.
     """
 
     def __init__(
         self,
         assignment: Assignment,
         secret: bytes,
-        launch: Launch,
+        launch: Callable[[], Launcher],
         replay: Replay | None = None,
     ):
         self._assignment = assignment
-        self.sandboxed = launch.sandboxed
         self._assessor = Assessor(assignment, secret, replay)
         self._warm = _WarmWorker(assignment, launch)
 
@@ -127,7 +125,7 @@ class Judge:
 class _WarmWorker:
     """The worker, started when it is first needed."""
 
-    def __init__(self, assignment: Assignment, launch: Launch):
+    def __init__(self, assignment: Assignment, launch: Callable[[], Launcher]):
         self._limits = assignment.limits
         self._launch = launch
         self._running: tuple[Launcher, Worker] | None = None
@@ -172,4 +170,5 @@ class _Files:
 
 
 def _note(stopped: Stopped) -> str:
-    return f"Cell {stopped.cell + 1} was left out when the notebook was run: {stopped.what}."
+    what = "it did not come to an end" if stopped.timed_out else "it ended the Python process"
+    return f"Cell {stopped.cell + 1} was left out when the notebook was run: {what}."

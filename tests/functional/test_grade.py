@@ -21,7 +21,6 @@ KEYS: dict[str, Any] = {
         "status": str,
         "reason": str | None,
         "notes": str,
-        "sandboxed": bool,
         "exercises": {
             "name": str,
             "score": float | None,

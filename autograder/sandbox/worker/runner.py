@@ -12,11 +12,11 @@ import resource
 import signal
 import socket
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from . import confinement, streams, wire
+from . import streams, wire
 from .examinee import hold
 from .links import receive
 from .shell import CellCompiler, StudentShell, run_cell
@@ -26,38 +26,14 @@ from .shell import CellCompiler, StudentShell, run_cell
 class Order:
     """What the judge asked for.
 
-    ``folder`` holds the notebook's files, ``home`` and ``scratch`` are for whatever else its code may write.
-    ``limits`` are plain numbers by name, ``uid`` is the user to become, if another than the zygote's own.
-    ``confined`` says whether system calls are filtered, ``counted`` whether a limit on the number of
-    processes counts those of the box alone, so that the kernel can enforce it.
+    ``folder`` holds the notebook's files, ``home`` is for whatever else its code may write. ``limits`` are
+    plain numbers by name; ``processes`` is missing where they cannot be counted for one box alone.
     """
 
     folder: str
     home: str
-    scratch: str
     limits: dict[str, int]
     exceptions: frozenset[str]
-    uid: int | None
-    confined: bool
-    counted: bool
-
-    def at(self, folder: str, home: str, scratch: str) -> "Order":
-        """The same order, with its files elsewhere."""
-        return replace(self, folder=folder, home=home, scratch=scratch)
-
-
-def parse(header: dict[str, Any], *, confined: bool) -> Order:
-    """The order in a frame's header."""
-    return Order(
-        folder=header["folder"],
-        home=header["home"],
-        scratch=f"{header['home']}/tmp",
-        limits=header["limits"],
-        exceptions=frozenset(header["exceptions"]),
-        uid=header["uid"],
-        confined=confined,
-        counted=header["counted"],
-    )
 
 
 def run(shell: StudentShell, order: Order, link: socket.socket, exams: list[socket.socket]) -> None:
@@ -69,8 +45,6 @@ def run(shell: StudentShell, order: Order, link: socket.socket, exams: list[sock
     shell.user_ns["_dh"] = [order.folder]
     outputs = shell.outputs = streams.Outputs(order.limits["output_bytes"])
     descriptors = streams.Descriptors(outputs)
-    if order.confined:
-        confinement.refuse_system_calls()
     link.sendall(wire.pack({"hello": True}))
     own = os.getpid()
     for number, step in enumerate(json.loads(script.body)):
@@ -93,27 +67,27 @@ def settle(order: Order) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(order.folder)
     sys.path.insert(0, "")
-    Path(order.scratch).mkdir(exist_ok=True)
+    scratch = Path(order.home, "tmp")
+    scratch.mkdir()
     os.environ.update(
         HOME=order.home,
-        TMPDIR=order.scratch,
+        TMPDIR=str(scratch),
         IPYTHONDIR=f"{order.home}/.ipython",
         MPLCONFIGDIR=f"{order.home}/.matplotlib",
     )
-    confinement.be_first_to_go()
-    apply_limits(order.limits, counted=order.counted)
+    apply_limits(order.limits)
 
 
-def apply_limits(limits: dict[str, int], *, counted: bool) -> None:
+def apply_limits(limits: dict[str, int]) -> None:
     """Hard limits of the kernel, for this process and all that it starts; they cannot be raised again."""
     wanted = {
         resource.RLIMIT_AS: limits["memory_bytes"],
         resource.RLIMIT_FSIZE: limits["file_bytes"],
         resource.RLIMIT_CPU: limits["notebook_seconds"],
-        resource.RLIMIT_NOFILE: limits["open_files"],
+        resource.RLIMIT_NOFILE: 256,
         resource.RLIMIT_CORE: 0,
     }
-    if counted:
+    if "processes" in limits:
         wanted[resource.RLIMIT_NPROC] = limits["processes"]
     for kind, value in wanted.items():
         _, hard = resource.getrlimit(kind)

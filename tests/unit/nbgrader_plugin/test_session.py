@@ -23,8 +23,7 @@ class FakeGrader:
     asked: list[tuple[str, str]]
     closed: int
 
-    def __init__(self, course: Path, assignment: str, directory: dict[str, str], *, unsafe: bool) -> None:
-        assert not unsafe
+    def __init__(self, course: Path, assignment: str, directory: dict[str, str]) -> None:
         self.course = course
         self.assignment = assignment
         self.directory = directory

@@ -87,7 +87,6 @@ def test_the_format_is_the_one_that_was_promised() -> None:
                 "status": "graded",
                 "reason": None,
                 "notes": ["A note."],
-                "sandboxed": True,
                 "exercises": [
                     {
                         "name": "f",

@@ -3,7 +3,6 @@
 import os
 import signal
 import textwrap
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -37,6 +36,10 @@ OVERFLOW = """
         nested = [nested]
     repr(nested)
 """
+
+
+def alive(bench: Bench) -> list[int]:
+    return descendants(bench.worker._process.pid)
 
 
 def test_a_run_that_comes_to_its_end_is_done(bench: Bench) -> None:
@@ -142,7 +145,7 @@ def test_when_the_cells_have_run_only_the_held_forks_are_alive(bench: Bench) -> 
             os._exit(0)
     """
     run = bench.run(textwrap.dedent(source), HERE, ExamineStep("there"))
-    assert eventually(lambda: run.forks.pids == {pid for pid in bench.processes() if "Z" != state_of(pid)})
+    assert eventually(lambda: run.forks.pids == {pid for pid in alive(bench) if "Z" != state_of(pid)})
     assert 2 == len(run.forks.pids)
 
 
@@ -160,7 +163,7 @@ def test_nothing_is_alive_after_close(bench: Bench) -> None:
     run = bench.run(textwrap.dedent(source), "breed()", HERE)
     run.examine("here", bench.budget()).call("breed")
     run.close()
-    assert [] == descendants(bench.worker._zygote.pid)
+    assert [] == alive(bench)
 
 
 def test_closing_twice_does_not_touch_the_next_run(bench: Bench) -> None:
@@ -213,47 +216,33 @@ def test_a_killed_zygote_is_a_lost_worker(own_bench: Bench) -> None:
         own_bench.run("1")
 
 
-def lose_zygote(bench: Bench) -> list[int]:
-    """Kill the zygote during a run; returns the processes that were there."""
-    met: list[int] = []
-
-    def strike() -> None:
-        met.extend(descendants(bench.worker._process.pid))
-        os.kill(bench.worker._zygote.pid, signal.SIGKILL)
-
-    timer = threading.Timer(0.3, strike)
-    timer.start()
-    with pytest.raises(WorkerLost):
-        bench.run("x = 1", HERE, "import time\ntime.sleep(30)")
-    timer.join()
-    assert len(met) >= 2
-    return met
-
-
 def test_a_zygote_that_is_killed_during_a_run_takes_all_with_it(own_bench: Bench) -> None:
-    met = lose_zygote(own_bench)
+    with pytest.raises(WorkerLost):
+        own_bench.run(
+            "x = 1", HERE, "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\nwhile True: pass"
+        )
     own_bench.worker.close()
-    assert eventually(lambda: not any(map(is_alive, met)))
+    assert eventually(lambda: [] == left_of(own_bench))
 
 
-def test_a_run_dies_with_its_zygote_even_if_the_judge_cannot_kill_it(
+def test_a_main_process_dies_with_its_zygote_even_if_the_judge_cannot_kill_it(
     own_bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("autograder.sandbox.worker.processes.Process.signal", lambda process, number: None)
-    met = lose_zygote(own_bench)
-    assert eventually(lambda: not any(map(is_alive, met)))
+    with pytest.raises(WorkerLost):
+        own_bench.run("import os, signal, time\nos.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(100)")
+    assert eventually(lambda: [] == left_of(own_bench))
 
 
 def test_a_zygote_that_does_not_answer_is_a_lost_worker(
     own_bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("autograder.sandbox.session.ORDER_SECONDS", 0.2)
-    zygote = own_bench.worker._zygote
-    zygote.signal(signal.SIGSTOP)
+    own_bench.worker._zygote.signal(signal.SIGSTOP)
     with pytest.raises(WorkerLost, match="by the clock"):
         own_bench.run("1")
     own_bench.worker.close()
-    assert eventually(lambda: not is_alive(zygote.pid))
+    assert eventually(lambda: [] == left_of(own_bench))
 
 
 def test_a_folder_that_is_missing_is_no_fault_of_the_students(own_bench: Bench) -> None:
@@ -276,11 +265,9 @@ def test_a_worker_that_does_not_start_says_why(
 def test_closing_a_worker_with_an_open_run_ends_everything(own_bench: Bench) -> None:
     run = own_bench.run("import subprocess\nleft = subprocess.Popen(['sleep', '100'])\nf = int", HERE)
     run.examine("here", own_bench.budget())
-    process = own_bench.worker._process.pid
-    met = [process, *descendants(process)]
     top = own_bench.worker.folder.parent
     own_bench.close()
-    assert not any(map(is_alive, met))
+    assert [] == left_of(own_bench)
     assert not top.exists()
 
 
@@ -295,11 +282,17 @@ def eventually(condition: Callable[[], bool]) -> bool:
 
 
 def state_of(pid: int) -> str:
+    return read(Path(f"/proc/{pid}/stat")).rpartition(b")")[2].decode().strip()[:1] or "Z"
+
+
+def left_of(bench: Bench) -> list[str]:
+    """The processes, whoever their parent is by now, that were started with the launcher's home."""
+    home = str(bench.launcher.folder.parent).encode()
+    return [path.parent.name for path in Path("/proc").glob("[0-9]*/environ") if home in read(path)]
+
+
+def read(path: Path) -> bytes:
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].strip()[:1]
-    except (FileNotFoundError, ProcessLookupError):
-        return "Z"
-
-
-def is_alive(pid: int) -> bool:
-    return "Z" != state_of(pid)
+        return path.read_bytes()
+    except OSError:  # it has ended, or is dead and not buried
+        return b""
