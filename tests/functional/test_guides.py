@@ -218,7 +218,7 @@ def exists_in_nbgrader(names: list[str], options: set[str]) -> bool:
 
     app: Any = NbGraderApp
     for name in names:
-        if not app.subcommands:
+        if not isinstance(app.subcommands, dict):  # the trait itself: this command has none
             break
         if name not in app.subcommands:
             return False
