@@ -29,7 +29,7 @@ KIT = Path(autograder.__file__).resolve().parent
 _JUDGING = tuple(
     f"usecases/{name}.py" for name in ("assessing", "diagnosing", "examining", "following", "judging")
 )
-_ENGINE = ("checking", "notebooks", "sandbox", *_JUDGING, "model.py")
+_ENGINE = ("checking", "notebooks", "sandbox", "assignments/attention_layer", *_JUDGING, "model.py")
 _IGNORED = frozenset({"__pycache__", ".ipynb_checkpoints"})
 
 

@@ -1,14 +1,16 @@
 """What contracts ask of any function: bad arguments refused, good ones left alone, answers repeatable."""
 
 import builtins
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from autograder.checking.compare import repeated, unchanged
 from autograder.checking.framework import CheckFailure
-from autograder.checking.student import BUILTIN_EXCEPTIONS, Answer, Student, StudentRaised
+from autograder.checking.student import BUILTIN_EXCEPTIONS, Answer, Remote, Student, StudentRaised
+
+Case = TypeVar("Case")
 
 
 def expect_refused(student: Student, function: str, args: Sequence[Any], words: str) -> None:
@@ -56,12 +58,21 @@ def expect_untouched(student: Student, function: str, args: Mapping[str, Any]) -
     }
     answer = student.call(function, *sent.values())
     for name, argument in sent.items():
-        if argument is not args[name] and not unchanged(args[name], argument.reread()):
-            raise CheckFailure(
-                f"{function} changes its argument {name}.",
-                hint="Which of your lines writes into an array, or a dict, that was handed in?",
-            )
+        if argument is not args[name]:
+            _expect_argument_kept(function, name, args[name], argument.reread())
     return answer
+
+
+def expect_untouched_with_cache(
+    student: Student, function: str, cache: Remote, args: Mapping[str, Any]
+) -> None:
+    """Like ``expect_untouched`` for a call whose first argument is a cache of the student's own."""
+    before = cache.fetch()
+    sent = {name: student.send(value) for name, value in args.items()}
+    student.call(function, cache, *sent.values())
+    _expect_argument_kept(function, "cache", before, cache.fetch())
+    for name, argument in sent.items():
+        _expect_argument_kept(function, name, args[name], argument.reread())
 
 
 def expect_repeatable(student: Student, function: str, args: Sequence[Any], others: Sequence[Any]) -> None:
@@ -81,10 +92,45 @@ def expect_repeatable(student: Student, function: str, args: Sequence[Any], othe
         )
 
 
+def expect_repeatable_with_caches(
+    cache_of: Callable[[Case], Remote],
+    backward: Callable[[Case, Remote], Answer],
+    gradients_of: Callable[[Answer], Remote],
+    cases: tuple[Case, Case],
+    function: str,
+) -> None:
+    """Require the same gradients from a second backward pass with one cache, after one with another cache.
+
+    ``cache_of`` makes the forward pass of a case, ``backward`` its backward pass by the student's
+    ``function``; ``gradients_of`` finds the dict of gradients in the answer. The first answer must stay.
+    """
+    one, other = cases
+    cache = cache_of(one)
+    first = backward(one, cache)
+    gradients = gradients_of(first)
+    before = gradients.fetch()
+    backward(other, cache_of(other))
+    expect_kept((first.value, before), (first.reread(), gradients.fetch()), function)
+    again = backward(one, cache)
+    if not repeated((first.value, before), (again.value, gradients_of(again).fetch())):
+        raise CheckFailure(
+            f"Called again with the same cache and arguments, {function} gives other gradients.",
+            hint="Does something outlive the call, such as a global variable or a changed cache?",
+        )
+
+
 def expect_kept(before: Any, now: Any, function: str) -> None:
     """Require an answer to be what it was before later calls."""
     if not unchanged(before, now):
         raise CheckFailure(
             f"A later call of {function} changes an answer that it gave before.",
             hint="Do two calls share an array?",
+        )
+
+
+def _expect_argument_kept(function: str, name: str, before: Any, now: Any) -> None:
+    if not unchanged(before, now):
+        raise CheckFailure(
+            f"{function} changes its argument {name}.",
+            hint="Which of your lines writes into an array, or a dict, that was handed in?",
         )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.assignments.multihead.hidden import draws
+from autograder.assignments.attention_layer import draws
 from autograder.assignments.private import course_secret
 from autograder.checking.seeds import rng, variant_of
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from autograder.assignments.attention_layer import draws
 from autograder.assignments.catalog import KIT, load_assignment
-from autograder.assignments.multihead.hidden import draws
 from autograder.assignments.private import course_secret
 from autograder.checking.seeds import rng, variant_of
 from autograder.notebooks.reading import read_notebook_file

@@ -1,1 +1,1 @@
-"""The hidden checks, one module an exercise, and the random inputs they draw."""
+"""The hidden checks, one module an exercise; those of the whole layer are put together in one."""

@@ -4,12 +4,11 @@ from types import ModuleType
 
 import numpy as np
 
+from autograder.assignments.attention_layer import draws
 from autograder.checking.compare import expect_array
 from autograder.checking.contract import expect_refused, expect_repeatable, expect_untouched
 from autograder.checking.framework import CheckSet
 from autograder.checking.student import Student
-
-from . import draws
 
 AXES = ("batch", "seq", "d_model")
 

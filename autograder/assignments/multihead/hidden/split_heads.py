@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.assignments.attention_layer import draws
 from autograder.checking.compare import expect_array
 from autograder.checking.contract import (
     expect_each_refused,
@@ -14,8 +15,6 @@ from autograder.checking.contract import (
 )
 from autograder.checking.framework import CheckSet
 from autograder.checking.student import Student
-
-from . import draws
 
 AXES = ("batch", "heads", "seq", "d_head")
 

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from autograder.assignments.attention_layer.backward_parts import Array, Cache, Params
 from autograder.checking.mistakes import MistakeSet
-
-from .backward_parts import Array, Cache, Params
 
 mistakes = MistakeSet("multihead_backward")
 

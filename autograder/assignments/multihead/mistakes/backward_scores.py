@@ -5,9 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from autograder.assignments.attention_layer.backward_parts import (
+    Array,
+    Cache,
+    Params,
+    finish,
+    finish_by_softmax,
+    parts_of,
+)
 from autograder.checking.mistakes import MistakeSet
 
-from .backward_parts import Array, Cache, Params, finish, finish_by_softmax, parts_of
 from .forward_parts import scaled
 
 mistakes = MistakeSet("multihead_backward")

@@ -5,10 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from autograder.assignments.attention_layer.backward_parts import (
+    Array,
+    Cache,
+    Params,
+    finish,
+    outer,
+    parts_of,
+)
 from autograder.checking.mistakes import MistakeSet
 
 from . import backward_contract, backward_scores
-from .backward_parts import Array, Cache, Params, finish, outer, parts_of
 
 mistakes = MistakeSet("multihead_backward")
 mistakes.include(backward_scores.mistakes)

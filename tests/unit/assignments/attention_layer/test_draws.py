@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from autograder.assignments.multihead.hidden import draws
+from autograder.assignments.attention_layer import draws
 
 SEEDS = range(50)
 

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
+Size = tuple[int, int, int, int]
+
 PARAMS = ("wq", "wk", "wv", "wo")
 #: (batch, seq, heads, d_head); d_model = heads * d_head differs from all four, too.
 SIZES = ((2, 3, 4, 5), (3, 5, 2, 4), (2, 5, 3, 4), (4, 3, 2, 5), (3, 4, 2, 5), (2, 4, 3, 5), (5, 4, 3, 2))
 
 #: What scales whole numbers from -127 to 127 to a variance of 1.
 SPREAD = (12 / (255**2 - 1)) ** 0.5
-
-Size = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Case:
         return replace(self, x=self.x.astype(dtype), params=params, dy=self.dy.astype(dtype))
 
 
-def sizes(rng: np.random.Generator, count: int) -> list[Size]:
-    """So many different sizes out of ``SIZES``."""
-    return [SIZES[i] for i in rng.permutation(len(SIZES))[:count]]
+def sizes(rng: np.random.Generator, count: int, among: Sequence[Size] = SIZES) -> list[Size]:
+    """So many different sizes."""
+    return [among[i] for i in rng.permutation(len(among))[:count]]
 
 
 def case(rng: np.random.Generator, size: Size, *, allowed: Mask | None = None) -> Case:
@@ -136,16 +136,21 @@ def arranged(array: Array, layout: str) -> Array:
     return apart
 
 
+def bad_counts(count: int) -> tuple[tuple[str, Any], ...]:
+    """What is no count of anything, with the words for it."""
+    return (
+        ("0", 0),
+        ("a negative number", -count),
+        ("a float", float(count)),
+        ("True", True),
+        ("a text", str(count)),
+        ("None", None),
+    )
+
+
 def bad_head_counts(size: Size) -> Sequence[tuple[str, Any]]:
     """What is no count of heads for this size, with the words for it."""
     heads, d_model = size[2], size[2] * size[3]
     not_dividing = next(count for count in range(2, d_model + 2) if d_model % count != 0)
-    return (
-        ("0", 0),
-        ("a negative number", -heads),
-        ("a number that does not divide d_model", not_dividing),
-        ("a float", float(heads)),
-        ("True", True),
-        ("a text", str(heads)),
-        ("None", None),
-    )
+    zero, negative, *others = bad_counts(heads)
+    return (zero, negative, ("a number that does not divide d_model", not_dividing), *others)

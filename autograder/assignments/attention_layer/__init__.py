@@ -1,0 +1,1 @@
+"""What assignments on an attention layer share: inputs, checks, analyses, mistakes. It is no assignment."""

@@ -1,0 +1,229 @@
+"""The hidden checks of a layer's backward pass. Each method is a check; its first line is its sentence.
+
+Each backward pass follows a forward pass by the student's own function, whose cache is handed on.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from autograder.checking.compare import (
+    expect_array,
+    expect_dict,
+    expect_item,
+    expect_items,
+    expect_tuple,
+)
+from autograder.checking.contract import expect_repeatable_with_caches, expect_untouched_with_cache
+from autograder.checking.differences import follows
+from autograder.checking.framework import CheckFailure, MalformedAnswer
+from autograder.checking.student import (
+    Answer,
+    Remote,
+    Student,
+    StudentMemoryExceeded,
+    StudentTimedOut,
+)
+from autograder.errors import JudgeError
+
+from . import draws
+from .forward_checks import AXES as X_AXES
+from .forward_checks import wanted_y
+from .layer import Layer
+
+W_AXES = ("d_model", "d_model")
+#: Directions of the differences by which each gradient of the reference is confirmed, and their tolerance.
+DIRECTIONS = 2
+DIFFERENCE_TOLERANCE = 1e-6
+#: A score of 10000 has four digits less to the right of its point than a score of 1.
+LARGE_SCORES_TOLERANCE = 1e-8
+
+
+class BackwardChecks:
+    """The checks of one layer; those of several heads that another has to word differently are overridden."""
+
+    def __init__(self, layer: Layer):
+        self.layer = layer
+
+    def dx(self, student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
+        """The gradient dx for x is right: all routes to x are in it."""
+        self._check_gradient("dx", student, reference, rng)
+
+    def dwq(self, student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
+        """The gradient grads["wq"] for the query projection is right."""
+        self._check_gradient("wq", student, reference, rng)
+
+    def dwk(self, student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
+        """The gradient grads["wk"] for the key projection is right."""
+        self._check_gradient("wk", student, reference, rng)
+
+    def dwv(self, student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
+        """The gradient grads["wv"] for the value projection is right."""
+        self._check_gradient("wv", student, reference, rng)
+
+    def dwo(self, student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
+        """The gradient grads["wo"] for the output projection is right."""
+        self._check_gradient("wo", student, reference, rng)
+
+    def dtypes(self, student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
+        """The gradients of integers are computed in float64, and those of float32 come out right."""
+        first, second = self.layer.draw(rng, 2)
+        self.compare(student, reference, draws.integer_case(rng, first))
+        self.compare(student, reference, draws.case(rng, second).astype(np.float32))
+
+    def large_scores(self, student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
+        """Scores of 10000 and -10000 still give right, finite gradients."""
+        (size,) = self.layer.draw(rng, 1)
+        self.compare(student, reference, draws.large_scores_case(rng, size), tol=LARGE_SCORES_TOLERANCE)
+
+    def extremes(self, student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
+        """A single head, as many heads as channels, a single sequence, a single time step are right, too."""
+        first, second = self.layer.extremes
+        self.compare(student, reference, draws.case(rng, first))
+        self.compare(student, reference, draws.case(rng, second, allowed=np.array([[True]])))
+
+    def untouched(self, student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
+        """The cache, params and dy are left as they were."""
+        (size,) = self.layer.draw(rng, 1)
+        case = draws.case(rng, size)
+        _, cache = self._forward(student, case)
+        arguments = {"params": case.params, "dy": case.dy}
+        expect_untouched_with_cache(student, self.layer.backward, cache, arguments)
+
+    def repeatable(self, student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
+        """A second backward pass with one cache gives the same gradients, whatever came in between."""
+        (size,) = self.layer.draw(rng, 1)
+        one, other = draws.case(rng, size), draws.case(rng, size)
+        expect_repeatable_with_caches(
+            lambda case: self._forward(student, case)[1],
+            partial(self._backward, student),
+            lambda answer: expect_dict(self._results(answer)[1], "grads"),
+            (one, other),
+            self.layer.backward,
+        )
+
+    def cost(self, student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
+        """One backward pass is enough: with d_model 256 it ends in time, and some gradient is right."""
+        case = draws.wide_case(rng)
+        y, cache = self._forward(student, case)
+        try:
+            got_dx, grads = self._results(self._backward(student, case, cache))
+        except (StudentTimedOut, StudentMemoryExceeded) as failure:
+            limit = "time" if isinstance(failure, StudentTimedOut) else "memory"
+            raise CheckFailure(
+                f"With d_model 256, {self.layer.backward} needs more {limit} than it may use. "
+                "Differentiating numerically is too expensive there: it takes a forward pass "
+                "for each of 262,144 parameters.",
+                hint="Write the gradients as formulas: explicit loops over them are quick enough, too.",
+            ) from failure
+        forward_is_right = partial(self._is_right, y, reference, case)
+        faults = []
+        for name, wanted in self._wanted(reference, case).items():
+            try:
+                got = got_dx if name == "dx" else expect_item(grads, name, "grads")
+                return self._expect_gradient(name, got, wanted, forward_is_right)
+            except CheckFailure as failure:
+                faults.append(failure)
+        raise faults[0]
+
+    def compare(
+        self, student: Student, reference: ModuleType, case: draws.Case, *, tol: float | None = None
+    ) -> None:
+        """Compare dx and all four gradients of one case."""
+        y, cache = self._forward(student, case)
+        got_dx, grads = self._results(self._backward(student, case, cache))
+        got = {"dx": got_dx, **expect_items(grads, draws.PARAMS, "grads")}
+        forward_is_right = partial(self._is_right, y, reference, case)
+        for name, wanted in self._wanted(reference, case).items():
+            self._expect_gradient(name, got[name], wanted, forward_is_right, tol)
+
+    def _check_gradient(
+        self, name: str, student: Student, reference: ModuleType, rng: np.random.Generator
+    ) -> None:
+        """Compare one gradient at one draw, after the reference's own has been confirmed by differences."""
+        (size,) = self.layer.draw(rng, 1)
+        case = draws.case(rng, size)
+        wanted = self._wanted(reference, case)[name]
+        self._confirm(name, wanted, reference, case, rng)
+        y, cache = self._forward(student, case)
+        got_dx, grads = self._results(self._backward(student, case, cache))
+        got = got_dx if name == "dx" else expect_item(grads, name, "grads")
+        self._expect_gradient(name, got, wanted, partial(self._is_right, y, reference, case))
+
+    def _forward(self, student: Student, case: draws.Case) -> tuple[Any, Remote]:
+        """The y and the cache of the student's own forward pass."""
+        forward = self.layer.forward
+        answer = student.call(forward, *self.layer.arguments(case).values())
+        try:
+            y, cache = expect_tuple(answer.value, ("y", "cache"), forward)
+            return y, expect_dict(cache, f"the cache of {forward}")
+        except MalformedAnswer as failure:
+            raise MalformedAnswer(
+                f"{self.layer.backward} could not be tried: {failure.rationale}", hint=failure.hint
+            ) from failure
+
+    def _backward(self, student: Student, case: draws.Case, cache: Remote) -> Answer:
+        return student.call(self.layer.backward, cache, case.params, case.dy)
+
+    def _results(self, answer: Answer) -> tuple[Any, Any]:
+        """Take the pair of dx and grads apart, whatever they are."""
+        got_dx, grads = expect_tuple(answer.value, ("dx", "grads"), self.layer.backward)
+        return got_dx, grads
+
+    def _expect_gradient(
+        self,
+        name: str,
+        got: Any,
+        wanted: draws.Array,
+        forward_is_right: Callable[[], bool],
+        tol: float | None = None,
+    ) -> None:
+        what, axes = ("dx", X_AXES) if name == "dx" else (f'grads["{name}"]', W_AXES)
+        try:
+            expect_array(got, wanted, what, axes, tol=tol)
+        except CheckFailure as failure:
+            if not forward_is_right():
+                failure.hint = (
+                    f"The numbers of {self.layer.forward}, which comes first, are wrong here, too: "
+                    "is that why?"
+                )
+            raise
+
+    def _is_right(self, y: Any, reference: ModuleType, case: draws.Case) -> bool:
+        try:
+            expect_array(y, wanted_y(self.layer, reference, case), "y", X_AXES)
+        except CheckFailure:
+            return False
+        return True
+
+    def _wanted(self, reference: ModuleType, case: draws.Case) -> dict[str, draws.Array]:
+        """The right gradients by name: of float32 those of the same numbers in float64, rounded."""
+        exact = case.astype(np.float64) if case.x.dtype == np.float32 else case
+        gradients = self.layer.backward_of(reference, exact)
+        return {name: gradient.astype(case.dy.dtype) for name, gradient in gradients.items()}
+
+    def _confirm(
+        self,
+        name: str,
+        gradient: draws.Array,
+        reference: ModuleType,
+        case: draws.Case,
+        rng: np.random.Generator,
+    ) -> None:
+        """Hold the reference's gradient against differences of its forward pass: no student pays for a slip.
+
+        Raises:
+            JudgeError: they disagree.
+        """
+
+        def loss(moved: draws.Array) -> float:
+            one = replace(case, x=moved) if name == "dx" else case.with_params(**{name: moved})
+            return float(np.sum(self.layer.forward_of(reference, one)[0] * case.dy))
+
+        at = case.x if name == "dx" else case.params[name]
+        if not follows(gradient, loss, at, rng, directions=DIRECTIONS, tol=DIFFERENCE_TOLERANCE):
+            raise JudgeError(f"The reference's gradient {name} does not fit the reference's forward pass.")
