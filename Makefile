@@ -21,6 +21,7 @@ lint: setup
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary autograder docs/figures solutions source/multihead
+	@MYPYPATH=source/weighted_attention $(BIN)/mypy --no-error-summary source/weighted_attention
 	@$(BIN)/lint-imports --no-logo >.venv/lint.log || { cat .venv/lint.log; exit 1; }
 
 tests: setup
