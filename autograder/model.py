@@ -59,12 +59,18 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class ExerciseResult:
-    """All checks of one exercise; a manual question has no checks and no score until it is graded."""
+    """All checks of one exercise; a manual question has no checks and no score until it is graded.
+
+    ``waits`` says that a person has still to look at it. ``error`` names the error with which the student's
+    own cell ended when the notebook was run.
+    """
 
     name: str
     score: float | None
     max_score: float
     checks: tuple[CheckResult, ...] = ()
+    waits: bool = False
+    error: str | None = None
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,9 @@ class Outcome:
     """How one check ended.
 
     ``message``, ``hint`` and ``diagnosis`` are for the student, ``detail`` is for the instructor alone.
-    ``by_clock`` marks a time-out by wall time, which a busy machine can cause, too. ``attempt`` says which
-    inputs were drawn; ``events`` and ``comparison`` hold them: they are for diagnosis and go nowhere else.
+    ``by_clock`` marks a time-out by wall time, which a busy machine can cause, too; ``unwritten`` says that
+    the function is not there, or is still as it was handed out. ``attempt`` says which inputs were drawn;
+    ``events`` and ``comparison`` hold them: they are for diagnosis and go nowhere else.
     """
 
     verdict: Verdict
@@ -42,6 +43,7 @@ class Outcome:
     hint: str | None = None
     detail: str | None = None
     by_clock: bool = False
+    unwritten: bool = False
     diagnosis: Diagnosis | None = None
     attempt: int = field(default=0, compare=False)
     events: tuple[Event, ...] = field(default=(), repr=False, compare=False)
@@ -70,9 +72,11 @@ def _run(check: Check, student: Recording, reference: ModuleType, rng: np.random
 def outcome_of(failure: StudentFailure, exercise: str, function: str | None = None) -> Outcome:
     """The outcome where ``function`` (by default the exercise's own) brought no answer."""
     message, hint = _words(failure, function or exercise)
-    if function not in (None, exercise):
+    own = function in (None, exercise)
+    if not own:
         message = f"{exercise} could not be tried: {message}"
-    return Outcome(failure.verdict, message, hint, by_clock=_by_clock(failure))
+    unwritten = own and _is_unwritten(failure)
+    return Outcome(failure.verdict, message, hint, by_clock=_by_clock(failure), unwritten=unwritten)
 
 
 def _outcome_of_check(failure: CheckFailure) -> Outcome:
@@ -105,6 +109,12 @@ def _words(failure: StudentFailure, function: str) -> tuple[str, str | None]:
         case StudentMalformed():
             return f"What {function} returned is no answer, or far too large.", None
     return f"Python broke down while {function} was running.", None
+
+
+def _is_unwritten(failure: StudentFailure) -> bool:
+    return isinstance(failure, StudentMissing) or (
+        isinstance(failure, StudentRaised) and failure.exception == "NotImplementedError"
+    )
 
 
 def _by_clock(failure: BaseException | None) -> bool:

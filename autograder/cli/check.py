@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     course = find_course(args.course)
     assignment = load_assignment(course, assignment_of(course, args.notebook, args.assignment))
     graded = check_notebook(assignment, args.notebook, PlainLauncher)
-    show(submission_table(assignment.name, graded.result), args.json)
+    show(submission_table(assignment.name, graded.result, cut=sys.stdout.isatty()), args.json)
     write_json(args.json, assignment.name, [graded.result])
     if graded.result.status is Status.JUDGE_ERROR:
         sys.stderr.write(f"autograder: {graded.result.reason}\n{graded.trace or ''}")

@@ -29,7 +29,7 @@ def add_parser(verbs: Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Build the class, grade it, print the table and where to look; returns the exit code."""
-    from autograder.reporting.table import class_table
+    from autograder.reporting.class_table import class_table
     from autograder.sandbox.launcher import PlainLauncher
     from autograder.usecases.demo import run_demo
 

@@ -30,7 +30,7 @@ def add_parser(verbs: Verbs) -> None:
 def run(args: argparse.Namespace) -> int:
     """Grade; returns the exit code: 4 if a submission could not be graded by a fault of ours."""
     from autograder.assignments.catalog import find_course, load_assignment
-    from autograder.reporting.table import class_table
+    from autograder.reporting.class_table import class_table
     from autograder.sandbox.launcher import PlainLauncher
     from autograder.usecases.grade import grade_class
 

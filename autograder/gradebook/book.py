@@ -160,9 +160,10 @@ class Gradebook:
     def complete(self, result: SubmissionResult) -> SubmissionResult:
         """The judge's result with what only the gradebook knows, in the order of the source.
 
-        Questions are added, with no score until a person has graded them; a person's score for an exercise
-        and extra credit count as they do in nbgrader; a late penalty is noted, not taken off. A result that
-        is a fault of ours stays without a score.
+        Questions are added, with no score until a person has graded them, but 0 where there is no answer;
+        what waits for a person says so. A person's score for an exercise and extra credit count as they do
+        in nbgrader; a late penalty is noted, not taken off. A result that is a fault of ours stays without a
+        score.
         """
         submission = self._find_submission(result.student)
         grades = {} if submission is None else _grades(submission)
@@ -175,6 +176,7 @@ class Gradebook:
             grade = grades.get(_grade_id(one))
             if isinstance(one, Question) or _has_persons_score(grade):
                 row = replace(row, score=_counting(one, grade))
+            row = replace(row, waits=grade is not None and bool(grade.needs_manual_grade))
             rows.append(row)
         score = round(math.fsum(row.score or 0.0 for row in rows), 6)
         return replace(
@@ -255,7 +257,5 @@ def _has_persons_score(grade: Any) -> bool:
 
 
 def _counting(one: Exercise | Question, grade: Any) -> float | None:
-    """What a cell counts; a question that no person has graded yet counts as open, not as 0."""
-    if grade is None or (isinstance(one, Question) and not _has_persons_score(grade)):
-        return None
-    return effective_score(grade)
+    """What a cell counts; None where it has no score yet."""
+    return None if grade is None else effective_score(grade)

@@ -25,6 +25,7 @@ MAX_GRADE_ID = 200
 CELL_TYPES = frozenset({"code", "markdown", "raw"})
 
 _REMEDY = "Open it in Jupyter, save it there, and hand in that .ipynb file."
+_REMEDY_OF_NOTHING = "Open the notebook you worked in, in Jupyter, save it, and hand in that .ipynb file."
 _MERGE_MARK = b"<<<<<<<"
 _LOOKS_LIKE = (
     (b"PK\x03\x04", "a zip archive"),
@@ -96,7 +97,8 @@ def read_notebook(data: bytes) -> Notebook:
 def _decode(data: bytes, notes: list[str]) -> str:
     """Bytes to text: any UTF with or without a byte order mark; what is no UTF-8 becomes U+FFFD."""
     if not data.strip(b"\0 \t\r\n"):
-        raise SubmissionError(f"The notebook is an empty file. {_REMEDY}")
+        size = f"{len(data)} bytes, all of them blank" if data else "0 bytes"
+        raise SubmissionError(f"The file that was handed in is empty ({size}). {_REMEDY_OF_NOTHING}")
     encoding = json.detect_encoding(data)
     try:
         text = data.decode(encoding).lstrip()

@@ -64,6 +64,8 @@ def submission_to_data(result: SubmissionResult, *, with_details: bool = False) 
                 "name": exercise.name,
                 "score": _score(exercise.score),
                 "max_score": _number(exercise.max_score),
+                "waits": exercise.waits,
+                "error": exercise.error,
                 "checks": [_check_to_data(check, with_details) for check in exercise.checks],
             }
             for exercise in result.exercises
@@ -86,6 +88,8 @@ def submission_from_data(data: Json) -> SubmissionResult:
                 score=exercise["score"],
                 max_score=exercise["max_score"],
                 checks=tuple(check_from_data(check) for check in exercise["checks"]),
+                waits=exercise.get("waits", False),
+                error=exercise.get("error"),
             )
             for exercise in data["exercises"]
         ),

@@ -1,73 +1,54 @@
-"""Results as tables for a terminal, readable at 80 columns.
+"""One submission's result as a table for a terminal, readable at 80 columns.
 
 Whatever comes from a submission, such as a student's name, is shown as plain text: no markup, no control
 characters.
 """
 
+import math
+import textwrap
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from autograder.model import CheckResult, Status, SubmissionResult, Verdict
+from autograder.model import CheckResult, ExerciseResult, Status, SubmissionResult, Verdict
 
-#: Names longer than the room that is left are folded; with less room than this, exercises are left out.
-MIN_STUDENT_WIDTH = 10
+#: Longer names of checks are cut; several names are broken into lines of the other width.
 MAX_NAME_WIDTH = 28
+_LINE_WIDTH = 18
+_INDENT = "    "
+#: From this many checks on that all say the same, they are counted and not named.
+_MANY = 3
 
 _MARKS = {Verdict.PASSED: ("✓", "green"), Verdict.JUDGE_ERROR: ("?", "yellow")}
 _WRONG = ("✗", "red")
 
 
-def submission_table(assignment: str, result: SubmissionResult) -> RenderableType:
-    """One result in full: a line for each check that passed, and all that is known of the others."""
+def submission_table(assignment: str, result: SubmissionResult, *, cut: bool = True) -> RenderableType:
+    """One result in full: what checks say, once for neighbours that say the same.
+
+    The sentence of a check that passed is cut to one line, or with ``cut=False`` given whole.
+    """
     table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(max_width=MAX_NAME_WIDTH, no_wrap=True, overflow="ellipsis")
+    table.add_column(max_width=MAX_NAME_WIDTH, overflow="ellipsis")
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
-    judged = any(exercise.checks for exercise in result.exercises)
     for exercise in result.exercises:
-        waits = judged and exercise.score is None and not exercise.checks
-        points = Text(_points(exercise.score, exercise.max_score), "bold")
-        table.add_row(Text(plain(exercise.name), "bold"), points, "waits for a person" if waits else "")
+        score = Text(points(exercise.score, exercise.max_score), "bold")
+        table.add_row(Text(plain(exercise.name), "bold", no_wrap=True), score, _standing(exercise))
         told: set[str] = set()
-        for check in exercise.checks:
-            table.add_row(*_check_row(check, told))
+        for _, same in groupby(exercise.checks, lambda check: (check.verdict, check.message)):
+            table.add_row(*_row(exercise, tuple(same), told, cut=cut))
+        if exercise.checks:
+            table.add_row()
+    if result.exercises and not result.exercises[-1].checks and any(one.checks for one in result.exercises):
         table.add_row()
-    table.add_row(Text("total", "bold"), Text(_points(result.score, result.max_score), "bold"), "")
+    table.add_row(Text("total", "bold"), Text(points(result.score, result.max_score), "bold"), "")
     head = Text(f"{plain(assignment)}, {plain(result.student)}: {_total(result)}", "bold")
-    return Group(head, *_remarks(result), "", table)
-
-
-def class_table(assignment: str, results: Sequence[SubmissionResult], *, width: int) -> RenderableType:
-    """All results, a line each, and below it what needs a person's eyes.
-
-    Columns of exercises are left out where ``width`` characters cannot hold them.
-    """
-    names = list(dict.fromkeys(one.name for result in results for one in result.exercises))
-    best = max((result.max_score for result in results), default=0.0)
-    totals = ["no score" if one.score is None else _number(one.score) for one in results]
-    columns = [*(_column(results, name) for name in names), (f"total\nof {_number(best)}", totals)]
-    room = width - sum(_width([*title.split("\n"), *values]) + 2 for title, values in columns)
-    if room < MIN_STUDENT_WIDTH:
-        columns = columns[-1:]
-    count = f"{len(results)} submission{'' if len(results) == 1 else 's'}"
-    head = Text(f"{plain(assignment)}: {count}", "bold")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("student", overflow="fold")
-    for heading, _ in columns:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row, result in enumerate(results):
-        table.add_row(Text(plain(result.student)), *(values[row] for _, values in columns))
-    odd = [result for result in results if result.status is not Status.GRADED or result.notes]
-    remarks = [Group(Text(plain(one.student), style="bold"), *_remarks(one)) for one in odd]
-    parts: list[RenderableType] = [head, table]
-    if remarks:
-        parts += [Text("Worth a look:"), *remarks]
-    return Group(*parts)
+    return Group(head, *remarks(result, result.notes), "", table)
 
 
 def plain(text: str) -> str:
@@ -75,40 +56,80 @@ def plain(text: str) -> str:
     return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
 
 
-def _remarks(result: SubmissionResult) -> Iterator[RenderableType]:
-    """The reason of a result and its notes, below its name."""
+def number(value: float) -> str:
+    """A number of points in few characters.
+
+    >>> number(3.0), number(0.75)
+    ('3', '0.75')
+    """
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def points(score: float | None, max_score: float) -> str:
+    """Points of how many; a dash where there are none yet.
+
+    >>> points(1.5, 2.0), points(None, 2.0)
+    ('1.5 / 2', '– / 2')
+    """
+    return f"{'–' if score is None else number(score)} / {number(max_score)}"
+
+
+def remarks(result: SubmissionResult, notes: Sequence[str]) -> Iterator[RenderableType]:
+    """The reason of a result, and notes on it, as they stand below its name."""
     if result.status is not Status.GRADED:
         kind = "needs attention" if result.status is Status.JUDGE_ERROR else str(result.status)
         yield Padding(Text(f"{kind}: {plain(result.reason or '')}", "yellow"), (0, 0, 0, 2), expand=False)
-    notes = Table.grid()
-    for note in result.notes:
-        notes.add_row("  - ", Text(plain(note), overflow="fold"))
-    if result.notes:
-        yield notes
+    listed = Table.grid()
+    for note in notes:
+        listed.add_row("  - ", Text(plain(note), overflow="fold"))
+    if notes:
+        yield listed
 
 
-def _check_row(check: CheckResult, told: set[str]) -> tuple[Text, Text, Text]:
-    """A check's name, points and explanation; one that passed with all its points stays on one line.
+def _standing(exercise: ExerciseResult) -> Text:
+    """What is to be said of an exercise as a whole."""
+    if exercise.error is not None:
+        return Text(f"its cell ended with {plain(exercise.error)}", "red")
+    return Text("waits for a person" if exercise.waits else "")
+
+
+def _row(
+    exercise: ExerciseResult, same: tuple[CheckResult, ...], told: set[str], *, cut: bool
+) -> tuple[Text, Text, Text]:
+    """Names, points and explanation of neighbouring checks that say the same.
 
     A hint that ``told`` has already is not given again; new ones are added to it.
     """
-    mark, colour = _MARKS.get(check.verdict, _WRONG)
-    passed = check.verdict is Verdict.PASSED
-    name = Text.assemble("  ", (mark, colour), " ", (plain(check.name), "dim" if passed else colour))
-    counts = check.max_points > 0  # some rows only tell how things hang together
-    points = Text(_points(check.points, check.max_points) if counts else "", "dim" if passed else "")
-    if passed and check.points == check.max_points:
-        return name, points, Text(plain(check.message), "dim", no_wrap=True, overflow="ellipsis")
-    return name, points, _explanation(check, told, "dim" if passed else "")
+    first = same[0]
+    passed = first.verdict is Verdict.PASSED
+    mark, colour = _MARKS.get(first.verdict, _WRONG)
+    name = Text.assemble("  ", (mark, colour), " ", (_names(exercise, same), "dim" if passed else colour))
+    earned, most = (
+        math.fsum(values) for values in zip(*((c.points, c.max_points) for c in same), strict=True)
+    )
+    counts = most > 0  # some rows only tell how things hang together
+    share = Text(points(earned, most) if counts else "", "dim" if passed else "")
+    if passed and earned == most:
+        cutting = {"no_wrap": True, "overflow": "ellipsis"} if cut else {}
+        return name, share, Text(plain(first.message), "dim", **cutting)  # type: ignore[arg-type]
+    return name, share, _explanation(same, told, "dim" if passed else "")
 
 
-def _explanation(check: CheckResult, told: set[str], style: str) -> Text:
-    """A check's message, the mistake behind it, and its hints."""
-    lines = [check.message]
-    hints = [check.hint] if check.hint else []
-    if check.diagnosis is not None:
-        lines.append(check.diagnosis.message)
-        hints.insert(0, check.diagnosis.hint)
+def _names(exercise: ExerciseResult, same: tuple[CheckResult, ...]) -> str:
+    """The names of checks, one below the other where there is no room beside it."""
+    counting = [check for check in exercise.checks if check.max_points > 0]
+    if len(same) >= _MANY and same == tuple(counting):
+        return f"all {len(same)} checks"
+    names = ", ".join(plain(check.name) for check in same)
+    lines = textwrap.wrap(names, _LINE_WIDTH, break_long_words=False, break_on_hyphens=False)
+    return f"\n{_INDENT}".join(lines)
+
+
+def _explanation(same: Sequence[CheckResult], told: set[str], style: str) -> Text:
+    """What checks say, the mistakes behind it, and their hints."""
+    mistakes = [check.diagnosis for check in same if check.diagnosis is not None]
+    lines = dict.fromkeys([same[0].message, *(mistake.message for mistake in mistakes)])
+    hints = [*(mistake.hint for mistake in mistakes), *(check.hint for check in same if check.hint)]
     text = Text("\n".join(plain(line) for line in lines), style)
     for hint in hints:
         if hint not in told:
@@ -117,30 +138,6 @@ def _explanation(check: CheckResult, told: set[str], style: str) -> Text:
     return text
 
 
-def _points(score: float | None, max_score: float) -> str:
-    return f"{'–' if score is None else _number(score)} / {_number(max_score)}"
-
-
 def _total(result: SubmissionResult) -> str:
-    score = "no score" if result.score is None else _number(result.score)
-    return f"{score} of {_number(result.max_score)}"
-
-
-def _column(results: Sequence[SubmissionResult], name: str) -> tuple[str, list[str]]:
-    """An exercise's title, broken at underscores to stay narrow, and its scores."""
-    scores = [{one.name: one.score for one in result.exercises}.get(name) for result in results]
-    values = ["–" if score is None else _number(score) for score in scores]
-    return plain(name).replace("_", "_\n"), values
-
-
-def _number(value: float) -> str:
-    """A number of points in few characters.
-
-    >>> _number(3.0), _number(0.75)
-    ('3', '0.75')
-    """
-    return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-def _width(texts: Sequence[str]) -> int:
-    return max(Text(text).cell_len for text in texts)
+    score = "no score" if result.score is None else number(result.score)
+    return f"{score} of {number(result.max_score)}"

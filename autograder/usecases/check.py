@@ -8,7 +8,7 @@ from pathlib import Path
 from autograder.assignments.catalog import Assignment, assignment_names
 from autograder.errors import CourseError, SubmissionError
 from autograder.files import did_you_mean_path
-from autograder.model import ExerciseResult, SubmissionResult
+from autograder.model import ExerciseResult, Status, SubmissionResult
 from autograder.notebooks.finding import Found, Lost
 from autograder.notebooks.reading import read_notebook_file
 from autograder.sandbox.launcher import Launcher
@@ -70,7 +70,9 @@ def _only(assignment: Assignment, notebook: str) -> Assignment:
 
 
 def _with_questions(assignment: Assignment, result: SubmissionResult) -> SubmissionResult:
-    """The result with its manual questions, which nobody has graded yet, in the order of the source."""
+    """The result with its manual questions, in the order of the source; those of a malformed one have 0."""
     given = {one.name: one for one in result.exercises}
-    rows = (given.get(one.name, ExerciseResult(one.name, None, one.max_points)) for one in assignment.graded)
-    return replace(result, exercises=tuple(rows))
+    score = 0.0 if result.status is Status.MALFORMED else None
+    waits = result.status is Status.GRADED
+    questions = (ExerciseResult(one.name, score, one.max_points, waits=waits) for one in assignment.graded)
+    return replace(result, exercises=tuple(given.get(one.name, one) for one in questions))

@@ -69,6 +69,11 @@ class Examined:
         return all_passed(self.counting)
 
     @property
+    def unwritten(self) -> bool:
+        """Whether there is no function yet of which anything could be said."""
+        return all(outcome.unwritten for _, outcome in self.counting)
+
+    @property
     def gained(self) -> bool:
         """Whether right answers in the place of the student's own earned more points."""
         return points(self.exercise, self.counting) > points(self.exercise, self.own)

@@ -5,17 +5,19 @@ lives behind ``sandbox``, and only arrays and small JSON come from there. Nothin
 is kept away, nor what becomes of the result.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from autograder.assignments.catalog import Assignment
+from autograder.checking.student import BUILTIN_EXCEPTIONS
 from autograder.errors import JudgeError
 from autograder.model import ExerciseResult
 from autograder.notebooks.executed import ExecutedNotebook
+from autograder.notebooks.matching import match
 from autograder.notebooks.reading import Notebook
 from autograder.notebooks.salvage import Examine, plan
 from autograder.notebooks.source import SourceNotebook
@@ -108,7 +110,9 @@ class Judge:
         if assessed.fault is not None:
             notes.append(NO_DIAGNOSIS)
         executed = ExecutedNotebook(submission, result.outputs)
-        return Judged(assessed.exercises, executed, tuple(notes), assessed.fault)
+        errors = _errors(executed, source, result.stopped)
+        exercises = tuple(replace(one, error=errors.get(one.name)) for one in assessed.exercises)
+        return Judged(exercises, executed, tuple(notes), assessed.fault)
 
     def _end(self, run: Run) -> None:
         """Kill what a run has left.
@@ -167,6 +171,17 @@ class _Files:
     def remove(self) -> None:
         for folder in self._laid:
             unstage(folder)
+
+
+def _errors(executed: ExecutedNotebook, source: SourceNotebook, stopped: Sequence[Stopped]) -> dict[str, str]:
+    """With which error the solution cells ended, by exercise; a name of the student's own is not repeated."""
+    left_out = {one.cell for one in stopped}
+    errors = {}
+    for name, cell in match(executed.submission, source).places.items():
+        for output in () if cell in left_out else executed.outputs.get(cell, ()):
+            if output["output_type"] == "error":
+                errors[name] = output["ename"] if output["ename"] in BUILTIN_EXCEPTIONS else "an error"
+    return errors
 
 
 def _note(stopped: Stopped) -> str:

@@ -119,7 +119,10 @@ def test_a_failing_page_and_a_malformed_one_say_what_is_wrong(page: Any, lab: An
     assert ["", "Check", "Points", ""] == table.locator("th").all_inner_texts()
     assert page.locator("math").count() > 10
     open_submission(page, lab, course, "nora")
-    assert "The notebook is an empty file." in page.get_by_role("main").locator(".cell").first.inner_text()
+    assert (
+        "The file that was handed in is empty (0 bytes)."
+        in page.get_by_role("main").locator(".cell").first.inner_text()
+    )
 
 
 def test_nothing_that_a_student_wrote_runs_on_the_page(page: Any, lab: Any, course: Path) -> None:
@@ -166,4 +169,7 @@ def test_the_autograde_button_hands_a_submission_to_the_judge(page: Any, lab: An
     row_of(page, "eve").get_by_text("20 / 22").wait_for()
     assert "Successfully autograded" in press(page, "nora", "autograde")
     open_submission(page, lab, course, "nora")
-    assert "The notebook is an empty file." in page.get_by_role("main").locator(".cell").first.inner_text()
+    assert (
+        "The file that was handed in is empty (0 bytes)."
+        in page.get_by_role("main").locator(".cell").first.inner_text()
+    )

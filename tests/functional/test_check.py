@@ -54,7 +54,7 @@ def test_a_check_that_fails_is_named_and_the_exit_code_is_1(
     assert done.out.startswith("multihead, ada: ")
     text = " ".join(done.out.split())
     assert "✓ values 1.4 / 1.4 Every number goes to the right head" in text
-    assert "✗ values 0 / 1 " in text
+    assert "✗ values, dtypes, 0 / 1.4 The answer of merge_heads" in text
 
 
 def test_the_same_mistakes_cost_the_same_as_in_a_class(
@@ -104,7 +104,10 @@ def test_the_results_can_be_written_to_a_file_to_a_pipe_or_to_nowhere(
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(b"", "The notebook is an empty file."), (b"%PDF-1.4", "The file is a PDF document, not a notebook.")],
+    [
+        (b"", "The file that was handed in is empty (0 bytes)."),
+        (b"%PDF-1.4", "The file is a PDF document, not a notebook."),
+    ],
 )
 def test_what_cannot_be_read_is_a_result_with_its_reason(
     content: bytes, reason: str, course: Any, check: Callable[..., Any]

@@ -29,6 +29,8 @@ STORIES = {
     "milo": ("prints, warns, plots nothing, adds cells: all right all the same", ALL),
     "nora": ("handed in an empty file", NOTHING),
 }
+#: All others answered the question.
+UNANSWERED = ("chen", "nora")
 
 
 @pytest.fixture(scope="module")
@@ -77,10 +79,14 @@ def test_what_it_prints_fits_80_columns_and_tells_every_story(demo: tuple[Path, 
     for student, (story, earned) in STORIES.items():
         assert f"  {student:<5}  {story}" in lines
         points = " +".join(f"{one:g}" for one in earned)
-        assert re.search(rf"^ {student} +{points} +– +{sum(earned):g} *$", out, re.MULTILINE)
+        answer = "0" if student in UNANSWERED else "–"
+        assert re.search(rf"^ {student} +{points} +{answer} +{sum(earned):g} *$", out, re.MULTILINE)
     assert "multihead: 14 submissions" in lines
-    worth_a_look = out.partition("Worth a look:")[2]
-    assert ["jun", "kim", "lena", "nora"] == re.findall(r"^(\w+)$", worth_a_look, re.MULTILINE)
+    waiting, _, worth_a_look = out.partition("Waits for a person to grade it:")[2].partition("Worth a look:")
+    assert f"one_key of {', '.join(one for one in STORIES if one not in UNANSWERED)}" == " ".join(
+        waiting.split()
+    )
+    assert ["hana", "ivo", "jun", "kim", "lena", "nora"] == re.findall(r"^(\w+)$", worth_a_look, re.MULTILINE)
 
 
 def test_where_it_says_to_look_there_is_something(
@@ -95,7 +101,7 @@ def test_where_it_says_to_look_there_is_something(
     (notebook,) = re.findall(r"^  autograder check (\S+)$", where, re.MULTILINE)
     checked = program("check", notebook, cwd=course)
     assert 1 == checked.code
-    assert "split_heads             0 / 3" in checked.out
+    assert "split_heads              0 / 3" in checked.out
 
 
 def test_a_folder_that_is_not_empty_is_left_alone(tmp_path: Path, autograder: Callable[..., Any]) -> None:

@@ -126,7 +126,8 @@ def test_json_on_standard_output_stands_alone(graded: Any, autograder: Run) -> N
 
 
 @pytest.mark.parametrize(
-    ("student", "words"), [("empty", "malformed: The notebook is an empty file"), ("nothing", "malformed:")]
+    ("student", "words"),
+    [("empty", "malformed: The file that was handed in is empty"), ("nothing", "malformed:")],
 )
 def test_a_notebook_that_could_not_be_read_has_nothing_to_replay(
     graded: Any, explain: Run, student: str, words: str

@@ -9,8 +9,9 @@ import pytest
 
 pytestmark = pytest.mark.functional
 
+#: An answer to the question waits for a person; where there is none, it counts 0.
 ALL = {"split_heads": 3.0, "merge_heads": 2.0, "multihead": 6.0, "multihead_backward": 9.0, "one_key": None}
-NOTHING = {**dict.fromkeys(ALL, 0.0), "one_key": None}
+NOTHING = dict.fromkeys(ALL, 0.0)
 KEYS: dict[str, Any] = {
     "format_version": int,
     "assignment": str,
@@ -25,6 +26,8 @@ KEYS: dict[str, Any] = {
             "name": str,
             "score": float | None,
             "max_score": float,
+            "waits": bool,
+            "error": str | None,
             "checks": {
                 "name": str,
                 "verdict": str,
@@ -83,7 +86,7 @@ def test_right_solutions_earn_everything_whatever_their_style(graded: Any, style
     assert {"passed"} == {check["verdict"] for check in checks}
     assert len(checks) > 30
     assert [] == result["notes"]
-    assert ALL == graded.points(f"right-{style}")
+    assert {**ALL, "one_key": 0.0} == graded.points(f"right-{style}")
 
 
 @pytest.mark.parametrize("student", ["released", "zeros", "raising"])
@@ -128,7 +131,7 @@ def test_cells_that_hang_or_kill_the_interpreter_are_left_out(graded: Any) -> No
 
 def test_what_cannot_be_read_is_malformed_and_says_why(graded: Any) -> None:
     for student, reason in (
-        ("empty", "The notebook is an empty file."),
+        ("empty", "The file that was handed in is empty (0 bytes)."),
         ("nothing", "No notebook was handed in."),
         ("link", "No notebook was handed in."),
     ):
@@ -166,6 +169,7 @@ def test_the_gradebook_has_the_scores_and_the_answers_that_a_person_must_read(gr
             submission = gradebook.find_submission("multihead", one["student"])
             assert one["score"] == pytest.approx(submission.score)
             assert (one["student"] in answered) == submission.needs_manual_grade
+            assert submission.needs_manual_grade == any(row["waits"] for row in one["exercises"])
 
 
 def test_everybody_has_an_autograded_notebook_with_the_given_files(graded: Any) -> None:
@@ -181,7 +185,7 @@ def test_everybody_has_an_autograded_notebook_with_the_given_files(graded: Any) 
 
 def test_a_malformed_submission_has_its_reason_on_top_of_its_page(graded: Any) -> None:
     path = graded.course.folder / "autograded" / "empty" / "multihead" / "multihead.ipynb"
-    assert "The notebook is an empty file" in json.loads(path.read_text())["cells"][0]["source"]
+    assert "The file that was handed in is empty" in json.loads(path.read_text())["cells"][0]["source"]
 
 
 def test_the_submissions_are_as_they_were(graded: Any, notebooks: Any) -> None:

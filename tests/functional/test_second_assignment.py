@@ -116,11 +116,11 @@ def test_its_files_are_those_that_the_guide_lists(tmp_path: Path) -> None:
 
 
 def test_a_right_notebook_earns_all_points(results: dict[str, Any]) -> None:
-    assert {"layernorm": 3.0, "layernorm_backward": 5.0, "zero_sum": None} == scores(results["ada"])
+    assert {"layernorm": 3.0, "layernorm_backward": 5.0, "zero_sum": 0.0} == scores(results["ada"])
 
 
 def test_an_untouched_notebook_earns_nothing(results: dict[str, Any]) -> None:
-    assert {"layernorm": 0.0, "layernorm_backward": 0.0, "zero_sum": None} == scores(results["dee"])
+    assert {"layernorm": 0.0, "layernorm_backward": 0.0, "zero_sum": 0.0} == scores(results["dee"])
 
 
 def test_a_known_mistake_is_named_and_costs_its_own_points_alone(results: dict[str, Any]) -> None:
@@ -133,7 +133,7 @@ def test_a_known_mistake_is_named_and_costs_its_own_points_alone(results: dict[s
 def test_a_known_mistake_in_the_backward_pass_is_named(results: dict[str, Any]) -> None:
     cy = results["cy"]
     assert {"deviation_is_constant"} == diagnoses(cy, "layernorm_backward")
-    assert {"layernorm": 3.0, "layernorm_backward": 2.0, "zero_sum": None} == scores(cy)
+    assert {"layernorm": 3.0, "layernorm_backward": 2.0, "zero_sum": 0.0} == scores(cy)
 
 
 def test_one_notebook_is_checked_with_its_course_named(

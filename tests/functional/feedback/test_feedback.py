@@ -99,7 +99,7 @@ def test_the_lesson_is_there_with_its_formulas_and_figures(fed: Path) -> None:
 @pytest.mark.parametrize(
     ("student", "words"),
     [
-        ("empty", "The notebook is an empty file"),
+        ("empty", "The file that was handed in is empty"),
         ("nothing", "No notebook was handed in"),
         ("fault-before", "That is no fault of yours"),
         ("fault-after", "That is no fault of yours"),

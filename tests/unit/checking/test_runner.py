@@ -100,6 +100,20 @@ def test_the_function_that_failed_is_named_where_it_is_not_the_exercises_own() -
     assert outcome.message == "double could not be tried: The notebook defines no function called single."
 
 
+@pytest.mark.parametrize(
+    ("failure", "unwritten"),
+    [
+        (StudentMissing(), True),
+        (StudentRaised("NotImplementedError"), True),
+        (StudentRaised("ValueError"), False),
+        (StudentTimedOut(), False),
+    ],
+)
+def test_a_function_that_is_not_written_is_marked(failure: StudentFailure, unwritten: bool) -> None:
+    assert unwritten == outcome_of(failure, "double").unwritten
+    assert not outcome_of(failure, "double", "single").unwritten
+
+
 def test_a_time_out_by_the_clock_is_marked() -> None:
     assert run(failing(StudentTimedOut(by_clock=True))).by_clock
     assert not run(failing(StudentTimedOut())).by_clock

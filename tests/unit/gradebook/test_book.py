@@ -57,7 +57,7 @@ def test_a_submission_is_recorded_with_student_scores_and_notebook(
     assert grade(toy, "test_double") == (3.0, None, False)
     assert grade(toy, "why") == (None, None, True)
     assert ["double", "why"] == [row.name for row in result.exercises]
-    assert [3.0, None] == [row.score for row in result.exercises]
+    assert [(3.0, False), (None, True)] == [(row.score, row.waits) for row in result.exercises]
     assert (3.0, 5.0) == (result.score, result.max_score)
     with nbgrader(toy) as opened:
         submission = opened.find_submission("toy", "s01")
@@ -84,7 +84,7 @@ def test_what_is_untouched_is_marked_as_no_response_and_needs_nobody(
         result = book.record(outcome(score=0.0), handed_in(released.cells[2].source, "YOUR ANSWER HERE"))
     assert grade(toy, "why") == (0.0, None, False)
     assert comment(toy, "why") == comment(toy, "double") == (NO_RESPONSE, None)
-    assert result.exercises[1].score is None
+    assert (0.0, False) == (result.exercises[1].score, result.exercises[1].waits)
     with Gradebook(toy) as book:
         book.record(outcome(score=0.0), handed_in(answer="Now I know."))
     assert grade(toy, "why") == (None, None, True)
@@ -153,8 +153,8 @@ def test_an_override_of_an_exercise_is_shown_again_only_once_our_score_changed(
         grade_by_hand(toy, "test_double", 2.5)
         same = book.record(outcome(score=1.0), handed_in())
         assert grade(toy, "test_double") == (1.0, 2.5, False)
-        assert same.exercises[0].score == 2.5
-        book.record(outcome(score=3.0), handed_in())
+        assert (2.5, False) == (same.exercises[0].score, same.exercises[0].waits)
+        assert book.record(outcome(score=3.0), handed_in()).exercises[0].waits
     assert grade(toy, "test_double") == (3.0, 2.5, True)
 
 
@@ -166,7 +166,8 @@ def test_a_malformed_submission_earns_0_and_shows_why(toy: Assignment, outcome: 
     assert grade(toy, "test_double") == (0.0, None, False)
     assert grade(toy, "why") == (0.0, None, False)
     assert comment(toy, "double") == (None, None)
-    assert (0.0, [0.0, None]) == (result.score, [row.score for row in result.exercises])
+    assert (0.0, [0.0, 0.0]) == (result.score, [row.score for row in result.exercises])
+    assert not any(row.waits for row in result.exercises)
     page = nbformat.read(toy.course / "autograded/s01/toy/toy.ipynb", as_version=4)
     assert page.cells[0].source == "**It is a zip archive.**"
 

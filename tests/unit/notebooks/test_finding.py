@@ -91,7 +91,7 @@ def test_where_the_expected_one_cannot_be_read_another_may_do(
     folder: Path, toy: Sequence[SourceNotebook], build: Any
 ) -> None:
     (folder / EXPECTED).write_bytes(b"")
-    assert reason(folder, toy).startswith("The notebook is an empty file.")
+    assert reason(folder, toy).startswith("The file that was handed in is empty (0 bytes).")
     path = write(build, folder / "copy.ipynb")
     assert path == found(folder, toy).path
     assert "toy.ipynb could not be read: copy.ipynb was graded" in found(folder, toy).notes[0]

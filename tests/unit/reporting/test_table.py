@@ -1,9 +1,10 @@
 import io
+from dataclasses import replace
 
 from rich.console import Console, RenderableType
 
 from autograder.model import CheckResult, Diagnosis, ExerciseResult, Status, SubmissionResult, Verdict
-from autograder.reporting.table import class_table, submission_table
+from autograder.reporting.table import submission_table
 
 POINTS = {"split_heads": 3.0, "merge_heads": 2.0, "multihead": 6.0, "multihead_backward": 9.0}
 LONG = "The values are wrong for a mask that is not causal, in the second head of the third token and later."
@@ -32,9 +33,8 @@ def exercise(name: str, points: float, score: float | None) -> ExerciseResult:
 def result(student: str = "s01", status: Status = Status.GRADED, **more: object) -> SubmissionResult:
     score = None if status is Status.JUDGE_ERROR else 10.0
     rows = [exercise(name, points, score and points / 2) for name, points in POINTS.items()]
-    return SubmissionResult(
-        student, score, 22.0, status, exercises=(*rows, ExerciseResult("one_key", None, 2.0)), **more
-    )  # type: ignore[arg-type]
+    question = ExerciseResult("one_key", None, 2.0, waits=True)
+    return SubmissionResult(student, score, 22.0, status, exercises=(*rows, question), **more)  # type: ignore[arg-type]
 
 
 def shown(table: RenderableType, width: int = 80) -> list[str]:
@@ -99,12 +99,6 @@ def test_a_submission_that_was_never_judged_waits_for_nobody() -> None:
     assert "waits" not in "".join(lines)
 
 
-def test_a_long_note_is_indented_as_a_whole() -> None:
-    lines = shown(class_table("multihead", [result(notes=("word " * 30,))], width=80))
-    below = lines[lines.index("Worth a look:") + 2 :]
-    assert ["  - word", "    word"] == [line[:8] for line in below[:2]]
-
-
 def test_a_check_with_a_name_that_is_far_too_long_does_not_break_the_table() -> None:
     check = CheckResult("x" * 70, Verdict.FAILED, 0.0, 1.0, "It is wrong.")
     one = SubmissionResult(
@@ -115,55 +109,69 @@ def test_a_check_with_a_name_that_is_far_too_long_does_not_break_the_table() -> 
     assert len(line) <= 80
 
 
-def test_a_class_has_a_line_for_every_student_with_the_points_of_each_exercise() -> None:
-    lines = shown(class_table("multihead", [result(), result("s02")], width=80))
-    assert lines[0] == "multihead: 2 submissions"
-    assert ["s01", "1.5", "1", "3", "4.5", "–", "10"] == next(line.split() for line in lines if "s01" in line)
+def test_a_check_that_passed_is_told_whole_where_nothing_is_cut() -> None:
+    lines = shown(submission_table("multihead", result(), cut=False))
+    assert BRIEF in " ".join(" ".join(lines).split())
     assert max(map(len, lines)) <= 80
 
 
-def test_where_there_is_no_room_the_exercises_are_left_out() -> None:
-    lines = shown(class_table("multihead", [result()], width=40), width=40)
-    assert ["s01", "10"] == next(line.split() for line in lines if "s01" in line)
+def failing(*names: str, message: str = "It is wrong.", exercise: str = "f") -> ExerciseResult:
+    checks = tuple(CheckResult(name, Verdict.FAILED, 0.0, 0.5, message) for name in names)
+    return ExerciseResult(exercise, 0.0, len(names) / 2, checks)
 
 
-def test_what_needs_a_persons_eyes_stands_below_the_table() -> None:
-    odd = [
-        result("s02", Status.MALFORMED, reason="An empty file."),
-        result("s03", Status.JUDGE_ERROR, reason="The worker was lost."),
-        result("s04", notes=("A cell was copied.",)),
-    ]
-    lines = shown(class_table("multihead", [result(), *odd], width=80))
-    below = lines[lines.index("Worth a look:") + 1 :]
-    assert below == [
-        "s02",
-        "  malformed: An empty file.",
-        "s03",
-        "  needs attention: The worker was lost.",
-        "s04",
-        "  - A cell was copied.",
-    ]
-    assert ["–", "no", "score"] == next(line.split()[-3:] for line in lines if line.strip().startswith("s03"))
+def only(exercise: ExerciseResult, status: Status = Status.GRADED) -> SubmissionResult:
+    return SubmissionResult("s01", 0.0, exercise.max_score, status, exercises=(exercise,))
 
 
-def test_a_class_without_anything_odd_says_nothing_below() -> None:
-    assert "Worth a look:" not in shown(class_table("multihead", [result()], width=80))
+def test_neighbours_that_say_the_same_say_it_once() -> None:
+    other = CheckResult("shape", Verdict.FAILED, 0.0, 0.5, "It is flat.")
+    exercise = failing("values", "dtypes", "extremes")
+    exercise = ExerciseResult("f", 0.0, 2.0, (other, *exercise.checks))
+    lines = shown(submission_table("toy", only(exercise)))
+    assert "  ✗ values, dtypes,  0 / 1.5  It is wrong." in lines
+    assert lines[lines.index("  ✗ values, dtypes,  0 / 1.5  It is wrong.") + 1].strip() == "extremes"
 
 
-def test_an_empty_class_is_a_table_too() -> None:
-    assert shown(class_table("multihead", [], width=80))[0] == "multihead: 0 submissions"
+def test_where_all_checks_say_the_same_they_are_counted() -> None:
+    aside = CheckResult("end_to_end", Verdict.FAILED, 0.0, 0.0, "It fits nothing.")
+    exercise = failing(*(f"check_{number}" for number in range(12)))
+    exercise = ExerciseResult("f", 0.0, 6.0, (*exercise.checks, aside))
+    lines = [line.split() for line in shown(submission_table("toy", only(exercise)))]
+    assert ["✗", "all", "12", "checks", "0", "/", "6", "It", "is", "wrong."] in lines
+    assert ["✗", "end_to_end", "It", "fits", "nothing."] in lines
+
+
+def test_mistakes_of_checks_that_say_the_same_are_all_told() -> None:
+    known = Diagnosis("scale", "Wrong scale.", "See d.")
+    first, second = failing("a", "b").checks
+    exercise = ExerciseResult("f", 0.0, 1.0, (first, replace(second, diagnosis=known)))
+    text = " ".join(" ".join(shown(submission_table("toy", only(exercise)))).split())
+    assert "✗ a, b 0 / 1 It is wrong. Wrong scale. Hint: See d." in text
+
+
+def test_the_error_with_which_a_cell_ended_stands_beside_the_exercise() -> None:
+    exercise = replace(failing("a"), error="SyntaxError")
+    assert "f      0 / 0.5  its cell ended with SyntaxError" in shown(submission_table("toy", only(exercise)))
+
+
+def test_a_malformed_submission_is_one_line_an_exercise() -> None:
+    rows = (ExerciseResult("f", 0.0, 1.0), ExerciseResult("g", 0.0, 1.0), ExerciseResult("why", 0.0, 2.0))
+    one = SubmissionResult("s01", 0.0, 4.0, Status.MALFORMED, "It is empty.", exercises=rows)
+    assert [
+        "toy, s01: 0 of 4",
+        "  malformed: It is empty.",
+        "",
+        "f      0 / 1",
+        "g      0 / 1",
+        "why    0 / 2",
+        "total  0 / 4",
+    ] == shown(submission_table("toy", one))
 
 
 def test_names_and_notes_cannot_speak_to_the_terminal() -> None:
     evil = result("\x1b[31m[red]x[/red]\n", notes=("\x1b]0;title\x07 [bold]y",), reason="\x9b31m")
-    for table in (class_table("multihead", [evil], width=80), submission_table("multihead", evil)):
-        text = "\n".join(shown(table))
-        assert not {"\x1b", "\x07", "\x9b"} & set(text)
-        assert "[red]x[/red]" in text.replace("\n", "")
-        assert "[bold]y" in text
-
-
-def test_long_names_are_folded_so_that_the_scores_stay_in_view() -> None:
-    lines = shown(class_table("multihead", [result("x" * 100)], width=80))
-    assert max(map(len, lines)) <= 80
-    assert any(line.rstrip().endswith("10") for line in lines)
+    text = "\n".join(shown(submission_table("multihead", evil)))
+    assert not {"\x1b", "\x07", "\x9b"} & set(text)
+    assert "[red]x[/red]" in text.replace("\n", "")
+    assert "[bold]y" in text

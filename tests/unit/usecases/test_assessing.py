@@ -171,6 +171,19 @@ def test_points_and_messages_say_what_was_judged_with_right_helpers(assessor: As
     assert "end_to_end" not in {one.name for one in assessed.exercises[0].checks}
 
 
+@pytest.mark.parametrize(
+    "cell", ["def multihead(x, params, heads, allowed):\n    raise NotImplementedError", "del multihead"]
+)
+def test_of_a_function_that_is_not_written_nobody_says_how_it_fits_the_others(
+    assessor: Assessor, cell: str
+) -> None:
+    _, assessed = assess(assessor, cell)
+    assert [3, 2, 0, 9] == points(assessed)
+    names = [one.checks[-1].name for one in assessed.exercises[2:]]
+    assert "end_to_end" != names[0]
+    assert "end_to_end" == names[1]
+
+
 def test_an_exercise_that_was_not_reached_is_not_followed_through(assessor: Assessor) -> None:
     exercises = assessor.assignment.exercises
     make = partial(notebook_of, assessor.assignment.reference, DIRECT)

@@ -63,7 +63,7 @@ def test_a_submission_has_the_students_name_and_files(
 def test_what_cannot_be_read_is_malformed_with_all_its_exercises(check: Callable[..., Graded]) -> None:
     result = check("toy.ipynb", b"").result
     assert (Status.MALFORMED, 0.0) == (result.status, result.score)
-    assert "The notebook is an empty file." in str(result.reason)
+    assert "The file that was handed in is empty (0 bytes)." in str(result.reason)
     assert ["double", "why"] == [row.name for row in result.exercises]
 
 

@@ -91,6 +91,23 @@ def test_a_cell_that_breaks_the_interpreter_is_left_out_and_noted(
     ) == one.notes
 
 
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        (RIGHT, None),
+        ("def double(x:\n    return", "SyntaxError"),
+        (f"{RIGHT}\nnothing", "NameError"),
+        (f"class Mine(Exception): pass\n{RIGHT}\nraise Mine", "an error"),
+        (f"{RIGHT}\nimport os\nos._exit(1)", None),
+    ],
+)
+def test_the_error_with_which_a_solution_cell_ended_is_named(
+    code: str, error: str | None, warm: Judge, toy: Assignment, build: Any
+) -> None:
+    one = judged(warm, toy, notebook(build, code, "1 / 0"))
+    assert error == one.exercises[0].error
+
+
 def test_files_handed_in_lie_beside_the_notebook_and_given_ones_are_ours(
     warm: Judge, toy: Assignment, build: Any, tmp_path: Path
 ) -> None:

@@ -97,7 +97,9 @@ def test_a_renamed_notebook_is_noted_before_the_judges_notes(
     assert ["toy.ipynb was not handed in", "note on toy"] == [note.split(":")[0] for note in notes]
 
 
-@pytest.mark.parametrize(("content", "reason"), [(b"", "an empty file"), (b"{}", "holds no list of cells")])
+@pytest.mark.parametrize(
+    ("content", "reason"), [(b"", "is empty (0 bytes)"), (b"{}", "holds no list of cells")]
+)
 def test_what_cannot_be_read_is_malformed_and_earns_nothing(
     content: bytes, reason: str, toy: Assignment, hand_in: Callable[..., Path]
 ) -> None:
