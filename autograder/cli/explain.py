@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         force=args.force,
     )
     write_text(args.json, explanation_to_json(explanation))
-    show(explanation_view(explanation, full=args.full), args.json)
+    show(explanation_view(explanation, full=args.full), args.json, wide=True)
     if explanation.status is Status.JUDGE_ERROR:
         sys.stderr.write(f"autograder: {explanation.reason}\n{explanation.fault or ''}")
         return JudgeError.exit_code

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 STDOUT = "-"
+#: The width of what is wide, in a pipe or a file: rows of arrays stay whole.
+PIPE_WIDTH = 240
 
 #: What stands for our signs on a terminal whose encoding has none for them; anything else shows as "?".
 _PLAIN_SIGNS = {"✓": "+", "✗": "x", "–": "-", "…": ".", "→": ">"}
@@ -69,16 +71,22 @@ def _umask() -> int:
     return mask
 
 
-def show(what: "RenderableType", json_target: str | None = None) -> None:
-    """Print a table or plain lines of text, unless standard output carries JSON."""
+def show(what: "RenderableType", json_target: str | None = None, *, wide: bool = False) -> None:
+    """Print a table or plain lines of text, unless standard output carries JSON.
+
+    With ``wide`` lines are as long as they like where no terminal, and no COLUMNS, limits them.
+    """
     from rich.console import Console
 
     if json_target == STDOUT:
         return
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors=_SUBSTITUTE)
+    limited = not wide or sys.stdout.isatty() or "COLUMNS" in os.environ
     # Lines of text are left whole, for a terminal to break: a path is copied, a command is typed.
-    Console().print(what, markup=False, emoji=False, highlight=False, soft_wrap=isinstance(what, str))
+    Console(width=None if limited else PIPE_WIDTH).print(
+        what, markup=False, emoji=False, highlight=False, soft_wrap=isinstance(what, str)
+    )
 
 
 def width() -> int:

@@ -25,7 +25,7 @@ class ExplainedCheck:
     """One check, replayed: what it said then and says now, and everything that it asked.
 
     ``helped`` names the functions in whose place right ones stood. ``failing`` is the comparison that failed,
-    where one did.
+    where one did. ``unwritten`` says that there is no function yet that could be checked.
     """
 
     exercise: str
@@ -34,6 +34,7 @@ class ExplainedCheck:
     calls: tuple[Call, ...] = ()
     failing: Difference | None = None
     helped: tuple[str, ...] = ()
+    unwritten: bool = False
 
     @property
     def is_as_recorded(self) -> bool:
@@ -92,6 +93,7 @@ def _check(check: ExplainedCheck) -> Json:
         "hint": result.hint,
         "diagnosis": None if result.diagnosis is None else result.diagnosis.message,
         "detail": result.detail,
+        "unwritten": check.unwritten,
         "right_functions_in_place_of": list(check.helped),
         "calls": [_call(one) for one in check.calls],
         "failing": None if check.failing is None else _difference(check.failing),

@@ -1,10 +1,14 @@
 """An explanation for a terminal: each failed check with its calls, inputs, answers and differences."""
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.constrain import Constrain
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
@@ -13,18 +17,28 @@ from autograder.checking.recording import Omitted
 from autograder.checking.retelling import Call, Difference, FromCall, NoAnswer, Unseen
 from autograder.model import Status, Verdict
 from autograder.reporting.explanation import ExplainedCheck, Explanation
-from autograder.reporting.table import plain
+from autograder.reporting.table import number, plain
 
 #: Arrays with more entries are summarised, unless all is asked for.
 SMALL = 60
-LINE_WIDTH = 96
+RULE_WIDTH = 80
 
 BANNER = "For the instructor alone: this shows hidden inputs and right answers."
 
 
 def explanation_view(explanation: Explanation, *, full: bool = False) -> RenderableType:
-    """The whole explanation; with ``full`` arrays of any size are shown whole."""
-    return Group(*_head(explanation), *(_check(one, full) for one in explanation.checks), *_end(explanation))
+    """The whole explanation; with ``full`` arrays of any size are shown whole.
+
+    Rows of arrays are broken to fit the console. Of an exercise that is not written that alone is said.
+    """
+    parts: list[RenderableType] = []
+    for exercise, same in groupby(explanation.checks, lambda check: check.exercise):
+        checks = tuple(same)
+        if len(checks) > 1 and all(one.unwritten and one.is_as_recorded for one in checks):
+            parts.append(_unwritten(exercise, checks))
+        else:
+            parts += (_check(one, full) for one in checks)
+    return Group(*_head(explanation), *parts, *_end(explanation))
 
 
 def _head(explanation: Explanation) -> Iterator[RenderableType]:
@@ -52,14 +66,25 @@ def _end(explanation: Explanation) -> Iterator[RenderableType]:
         )
 
 
+def _title(words: str) -> Iterator[RenderableType]:
+    yield Text("")
+    yield Constrain(Rule(Text(plain(words), "bold"), align="left", characters="─"), RULE_WIDTH)
+
+
+def _unwritten(exercise: str, checks: Sequence[ExplainedCheck]) -> RenderableType:
+    """All checks of an exercise of which there is no function yet, in one."""
+    most = math.fsum(one.result.max_points for one in checks)
+    verdict = Text.assemble(("not written", "bold red"), f"  0 of {number(most)} points")
+    words = f"{checks[0].result.message} All {len(checks)} checks say so; --check NAME shows one of them."
+    return Group(*_title(exercise), verdict, Text(plain(words)))
+
+
 def _check(check: ExplainedCheck, full: bool) -> RenderableType:
     result = check.result
+    earned = f"  {number(result.points)} of {number(result.max_points)} points"
     parts: list[RenderableType] = [
-        Text(""),
-        Rule(Text(f"{plain(check.exercise)}, {plain(result.name)}", "bold"), align="left", characters="─"),
-        Text.assemble(
-            _verdict(result.verdict), f"  {_points(result.points)} of {_points(result.max_points)} points"
-        ),
+        *_title(f"{check.exercise}, {result.name}"),
+        Text.assemble(_verdict(result.verdict), earned if result.max_points else ""),
         Text(plain(result.message)),
     ]
     if not check.is_as_recorded and check.recorded is not None:
@@ -87,7 +112,7 @@ def _call(call: Call, full: bool) -> RenderableType:
     rows += (_summary(found) for found in call.differences)
     rows += (Text(plain(remark), "yellow") for remark in call.remarks)
     title = Text(f"Call {call.number}: {plain(call.function)}({names})", "bold")
-    return Group(title, *(Padding(row, (0, 0, 0, 2)) for row in rows))
+    return Group(title, *map(_indented, rows))
 
 
 def _failing(check: ExplainedCheck, full: bool) -> Iterator[RenderableType]:
@@ -98,8 +123,8 @@ def _failing(check: ExplainedCheck, full: bool) -> Iterator[RenderableType]:
     yield Text.assemble(("What failed: ", "bold"), _summary(found))
     shown = any(one.came is found.came for call in check.calls for one in call.differences)
     if not shown:
-        yield from (Padding(row, (0, 0, 0, 2)) for row in _value("came", found.came, full, "red"))
-        yield from (Padding(row, (0, 0, 0, 2)) for row in _value("expected", found.expected, full, "green"))
+        yield from map(_indented, _value("came", found.came, full, "red"))
+        yield from map(_indented, _value("expected", found.expected, full, "green"))
 
 
 def _as_far_as_seen(expected: Any, came: Any) -> Any:
@@ -142,10 +167,10 @@ def _value(name: str, value: Any, full: bool, style: str) -> Iterator[Renderable
         yield Text.assemble((f"{plain(str(name))}: ", style), f"a {kind} of {len(value)}")
         for key, one in pairs:
             label = f'"{key}"' if isinstance(key, str) else str(key)
-            yield from (Padding(row, (0, 0, 0, 2)) for row in _value(label, one, full, style))
+            yield from map(_indented, _value(label, one, full, style))
     elif isinstance(value, np.ndarray) and value.ndim > 0 and (full or value.size <= SMALL):
         yield Text.assemble((f"{plain(str(name))}: ", style), _kind(value))
-        yield Padding(Text(_numbers(value, full)), (0, 0, 0, 2))
+        yield _indented(_Numbers(value, full))
     elif isinstance(value, np.ndarray) and value.ndim > 0:
         yield Text.assemble((f"{plain(str(name))}: ", style), _kind(value), _in_short(value))
     else:
@@ -181,10 +206,26 @@ def _in_short(value: np.ndarray) -> str:
         return f" from {np.min(value):.4g} to {np.max(value):.4g}: {first} ..."
 
 
-def _numbers(value: np.ndarray, full: bool) -> str:
-    digits: dict[str, Any] = {"floatmode": "unique"} if full else {"precision": 5}
-    with np.printoptions(threshold=value.size + 1, linewidth=LINE_WIDTH, **digits):
-        return str(value)
+def _indented(row: RenderableType) -> Padding:
+    return Padding(row, (0, 0, 0, 2), expand=False)
+
+
+class _Numbers:
+    """All numbers of an array, with ``exact`` to the last digit, in rows that fit the room there is."""
+
+    def __init__(self, value: np.ndarray, exact: bool):
+        self._value = value
+        self._digits: dict[str, Any] = {"floatmode": "unique"} if exact else {"precision": 5}
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        yield self._text(options.max_width)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, self._text(options.max_width))
+
+    def _text(self, width: int) -> Text:
+        with np.printoptions(threshold=self._value.size + 1, linewidth=width, **self._digits):
+            return Text(str(self._value))
 
 
 def _verdict(verdict: Verdict) -> tuple[str, str]:
@@ -194,7 +235,3 @@ def _verdict(verdict: Verdict) -> tuple[str, str]:
 
 def _words(verdict: Verdict) -> str:
     return str(verdict).replace("_", " ")
-
-
-def _points(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -111,6 +111,7 @@ def _explained(
                 if outcome is None or outcome.comparison is None
                 else difference(outcome.comparison),
                 helped=() if one is None or name == END_TO_END else one.help.replaced,
+                unwritten=outcome is not None and outcome.unwritten,
             )
         )
     return explained

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from rich.text import Text
 
 from autograder.cli.results import progress_bar, show, write_json
 from autograder.errors import CourseError
@@ -29,6 +30,20 @@ def test_standard_output_carries_utf8_and_nothing_else(capsysbinary: pytest.Capt
     show("a table", "-")
     out, err = capsysbinary.readouterr()
     assert (STUDENTS, b"") == (students(out), err)
+
+
+def test_what_is_wide_is_not_broken_in_a_pipe_unless_columns_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    line = " ".join(["word"] * 39 + ["end."])
+    show(Text(line), wide=True)
+    assert [line] == capsys.readouterr().out.splitlines()
+    show(Text(line))
+    assert 1 < len(capsys.readouterr().out.splitlines())
+    monkeypatch.setenv("COLUMNS", "100")
+    show(Text(line), wide=True)
+    assert 2 == len(capsys.readouterr().out.splitlines())
 
 
 def test_a_file_appears_whole_with_the_rights_that_new_files_have(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 import io
 import json
 import math
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,9 +52,9 @@ CHECK = ExplainedCheck("f", RESULT, RESULT, (CALL, LATER), DIFFERENCE, ("helper"
 EXPLANATION = Explanation("ada", "toy", 7, Status.GRADED, None, ("Cell 3 was left out.",), (CHECK,))
 
 
-def view(explanation: Explanation = EXPLANATION, **options: Any) -> str:
+def view(explanation: Explanation = EXPLANATION, *, width: int = 100, **options: Any) -> str:
     out = io.StringIO()
-    Console(file=out, width=100).print(
+    Console(file=out, width=width).print(
         explanation_view(explanation, **options), markup=False, highlight=False
     )
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
@@ -92,6 +94,30 @@ def test_large_arrays_are_one_line_unless_all_is_asked_for() -> None:
     whole = view(full=True)
     assert "..." not in whole
     assert str(LARGE[0, 1]) in whole
+
+
+@pytest.mark.parametrize("width", [80, 120, 240])
+def test_rows_of_arrays_fit_the_console_and_are_broken_by_numpy_alone(width: int) -> None:
+    lines = view(width=width, full=True).splitlines()
+    start = lines.index('    "w": float64 (2, 300)') + 1
+    end = next(place for place in range(start, len(lines)) if lines[place].endswith("]]"))
+    rows = lines[start : end + 1]
+    assert all(row.startswith(("      [[", "       [", "        ")) for row in rows)
+    assert max(map(len, rows)) <= width
+    assert width - 30 < max(map(len, rows))
+
+
+def test_an_exercise_that_is_not_written_is_told_once() -> None:
+    message = "f is not written yet, or calls a function that is not."
+    result = replace(RESULT, verdict=Verdict.RAISED, message=message, diagnosis=None, detail=None)
+    check = ExplainedCheck("f", result, result, (CALL,), unwritten=True)
+    other = replace(check, exercise="g", unwritten=False)
+    text = view(replace(EXPLANATION, checks=(check, check, check, other)))
+    assert f"not written  0 of 4.5 points\n{message} All 3 checks say so; --check NAME shows" in text
+    assert 1 == text.count("Call 1: f(")
+    assert "Call 1: f(" in view(replace(EXPLANATION, checks=(check,)))
+    differing = replace(check, recorded=replace(result, verdict=Verdict.PASSED))
+    assert 2 == view(replace(EXPLANATION, checks=(check, differing))).count("Call 1: f(")
 
 
 def test_nothing_is_shown_of_a_right_answer_into_which_the_check_did_not_look() -> None:
@@ -142,6 +168,58 @@ def test_what_is_out_of_the_ordinary_is_said_on_top(explanation: Explanation, wo
 
 
 # For programs.
+
+PAGE = (Path(__file__).parents[3] / "docs" / "explanation_format.md").read_text(encoding="utf-8")
+
+
+def documented() -> Explanation:
+    """What stands as an example on the page of the format."""
+    y, right, wrong = np.array([[[2.0, 6.0]]]), np.array([0.5, 4.0]), np.array([math.nan, 2.0])
+    result = CheckResult(
+        "dx",
+        Verdict.FAILED,
+        0.0,
+        1.2,
+        "The gradient dx has the right shape but wrong numbers.",
+        diagnosis=Diagnosis("known", "These are exactly the answers of a known mistake.", "?"),
+        detail="2 of 2 entries are wrong",
+    )
+    arguments = {"x": np.array([[[1, 2]]]), "params": {"wq": Omitted("float64", (900, 900))}, "heads": 1}
+    found = Difference("dx", wrong, right, ("d_model",), 2, math.nan, 4e-9, (0,))
+    later = {"cache": FromCall(1)}
+    calls = (
+        Call(1, "multihead", arguments, (y, Unseen("dict")), (y, Unseen("dict"))),
+        Call(2, "multihead_backward", later, wrong, right, (found,), CALL.remarks),
+        Call(3, "multihead_backward", later, NoAnswer("timed out"), 1.0),
+    )
+    failing = Difference("dx", np.array([1.0, 2.0, 3.0]), right)
+    check = ExplainedCheck("multihead_backward", result, result, calls, failing, ("split_heads",))
+    return Explanation("s01", "multihead", 4, Status.GRADED, None, (), (check,))
+
+
+def keys(data: Any) -> set[str]:
+    if isinstance(data, dict):
+        return set(data).union(*(keys(value) for value in data.values()))
+    return set().union(*(keys(value) for value in data)) if isinstance(data, list) else set()
+
+
+def test_the_documented_example_is_what_is_written() -> None:
+    found = re.search(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    assert found is not None
+    assert json.loads(found[1]) == json.loads(explanation_to_json(documented()))
+
+
+def test_every_key_that_is_written_is_documented() -> None:
+    named = set(re.findall(r"`([^`\n]+)`", PAGE.split("```")[-1]))
+    arguments = {"x", "params", "wq", "heads", "cache"}
+    assert set() == keys(json.loads(explanation_to_json(documented()))) - arguments - named
+
+
+def test_every_documented_key_is_written() -> None:
+    rows = re.findall(r"^\| (`[^|]+`) \|", PAGE, re.MULTILINE)
+    documented_keys = {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
+    assert len(documented_keys) > 30
+    assert documented_keys <= keys(json.loads(explanation_to_json(documented())))
 
 
 def test_json_has_everything_whole() -> None:
