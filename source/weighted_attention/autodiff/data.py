@@ -63,7 +63,8 @@ class Windows:
 
     def __init__(self, numbers: Numbers, *, context: int = 32, stride: int = 16, batch: int = 4):
         self._numbers = numbers
-        self._batch = batch
+        self.characters = len(numbers)
+        self.context, self.stride, self.batch = context, stride, batch
         self._starts = np.arange(0, len(numbers) - context, stride)
         self._places = np.arange(context + 1)
         self._order = np.arange(len(self._starts))
@@ -75,13 +76,13 @@ class Windows:
 
     def __len__(self) -> int:
         """How many batches there are."""
-        return len(self._starts) // self._batch
+        return len(self._starts) // self.batch
 
     def __getitem__(self, number: int) -> tuple[Numbers, Numbers]:
         """Batch ``number``: inputs and targets, each (batch, context)."""
         if not 0 <= number < len(self):
             raise IndexError(f"There is no batch {number}: they have the numbers 0 to {len(self) - 1}.")
-        chosen = self._order[number * self._batch : (number + 1) * self._batch]
+        chosen = self._order[number * self.batch : (number + 1) * self.batch]
         windows = self._numbers[self._starts[chosen][:, None] + self._places]
         return windows[:, :-1], windows[:, 1:]
 

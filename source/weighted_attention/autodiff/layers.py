@@ -96,16 +96,15 @@ class Composite(Layer):
 class Linear(Layer):
     """``x @ weight + bias`` on the last axis: ``weight`` is (inputs, outputs), ``bias`` (outputs,).
 
-    The weights begin uniform between plus and minus sqrt(3/inputs), which makes answers about as large as
-    inputs: without residual paths and normalisation a signal would otherwise fade from layer to layer. The
-    bias begins with zeros.
+    The weights begin uniform between plus and minus sqrt(6/inputs) (He and others, 2015): without residual
+    paths and normalisation a signal would otherwise fade from layer to layer. The bias begins with zeros.
 
     Raises ValueError, when called, where the last axis of ``x`` has another length than ``inputs``.
     """
 
     def __init__(self, inputs: int, outputs: int, rng: np.random.Generator):
         super().__init__()
-        limit = math.sqrt(3 / inputs)
+        limit = math.sqrt(6 / inputs)
         weight = rng.uniform(-limit, limit, (inputs, outputs))
         self.weight = Tensor(weight.astype(PRECISION), requires_grad=True)
         self.bias = Tensor(np.zeros(outputs, dtype=PRECISION), requires_grad=True)
@@ -121,11 +120,12 @@ class Linear(Layer):
 
 
 class Embedding(Layer):
-    """A table of ``rows`` vectors, looked up by number; it begins standard normal."""
+    """A table of ``rows`` vectors, looked up by number; it begins normal with deviation ``spread``."""
 
-    def __init__(self, rows: int, d_model: int, rng: np.random.Generator):
+    def __init__(self, rows: int, d_model: int, rng: np.random.Generator, *, spread: float = 0.2):
         super().__init__()
-        self.table = Tensor(rng.standard_normal((rows, d_model)).astype(PRECISION), requires_grad=True)
+        table = rng.standard_normal((rows, d_model)) * spread
+        self.table = Tensor(table.astype(PRECISION), requires_grad=True)
 
     def forward(self, x: NDArray[np.integer]) -> Tensor:
         """Numbers of rows, (...), -> their vectors, (..., d_model).

@@ -24,28 +24,48 @@ def cross_entropy(logits: Tensor, targets: NDArray[np.integer]) -> Tensor:
     >>> round(same_for_all.item(), 6) == round(float(np.log(65)), 6)
     True
     """
-    if logits.shape[:-1] != targets.shape:
-        raise ValueError(
-            f"cross_entropy: logits of shape {logits.shape} want targets of shape {logits.shape[:-1]}, "
-            f"not {targets.shape}."
-        )
-    classes = logits.shape[-1]
-    if targets.size and not 0 <= int(targets.min()) <= int(targets.max()) < classes:
-        raise IndexError(
-            f"cross_entropy: targets go from {targets.min()} to {targets.max()}, but there are {classes} "
-            "classes."
-        )
-    rows = logits.data.reshape(-1, classes)
+    _check(logits.shape, targets)
+    rows = logits.data.reshape(-1, logits.shape[-1])
     places = np.arange(len(rows)), targets.ravel()
-    shifted = rows - rows.max(axis=-1, keepdims=True)
-    powers = np.exp(shifted)
-    sums = powers.sum(axis=-1, keepdims=True)
-    loss = np.asarray((np.log(sums[:, 0]) - shifted[places]).mean())
+    shifted, sums, powers = _shifted(rows)
+    loss = np.asarray((np.log(sums) - shifted[places]).mean())
 
     def pull_back(grad: Array) -> tuple[Array]:
-        part = powers / sums
+        part = powers / sums[:, None]
         part[places] -= 1
         part *= grad / len(rows)
         return (part.reshape(logits.shape),)
 
     return record(loss, (logits,), pull_back)
+
+
+def surprises(logits: Array, targets: NDArray[np.integer]) -> Array:
+    """The surprise at each right class by itself: what ``cross_entropy`` is the mean of.
+
+    >>> surprises(np.zeros((2, 3, 4)), np.zeros((2, 3), dtype=int)).shape
+    (2, 3)
+    """
+    _check(logits.shape, targets)
+    rows = logits.reshape(-1, logits.shape[-1])
+    shifted, sums, _ = _shifted(rows)
+    surprise: Array = np.log(sums) - shifted[np.arange(len(rows)), targets.ravel()]
+    return surprise.reshape(targets.shape)
+
+
+def _shifted(rows: Array) -> tuple[Array, Array, Array]:
+    """Each row minus its largest number, so that none is too large; the sums of its powers; the powers."""
+    shifted = rows - rows.max(axis=-1, keepdims=True)
+    powers = np.exp(shifted)
+    return shifted, powers.sum(axis=-1), powers
+
+
+def _check(shape: tuple[int, ...], targets: NDArray[np.integer]) -> None:
+    if shape[:-1] != targets.shape:
+        raise ValueError(
+            f"cross_entropy: logits of shape {shape} want targets of shape {shape[:-1]}, not {targets.shape}."
+        )
+    if targets.size and not 0 <= int(targets.min()) <= int(targets.max()) < shape[-1]:
+        raise IndexError(
+            f"cross_entropy: targets go from {targets.min()} to {targets.max()}, but there are {shape[-1]} "
+            "classes."
+        )

@@ -74,6 +74,10 @@ class Model(Composite):
         self.blocks = Composite(*(Block(d_model, make_attention, rng) for _ in range(blocks)))
         self.output = Linear(d_model, vocabulary, rng)
 
+    def attention_layers(self) -> list[Layer]:
+        """The attention layer of each block."""
+        return [block.attention for block in self.blocks.steps if isinstance(block, Block)]
+
     def forward(self, x: NDArray[np.integer]) -> Tensor:
         """The numbers of characters, (batch, seq), -> scores of the next ones, (batch, seq, vocabulary).
 

@@ -25,6 +25,9 @@ class AdamW:
     Raises ValueError where there is no parameter, or not all have one precision.
     """
 
+    #: The long arrays that a run needs to be taken up again, besides ``steps``.
+    STATE = ("weights", "mean", "square")
+
     def __init__(
         self,
         parameters: Mapping[str, Tensor],
