@@ -18,6 +18,7 @@ from autograder.model import ExerciseResult, Status, SubmissionResult
 from autograder.notebooks.executed import ExecutedNotebook, Output
 from autograder.notebooks.matching import match
 from autograder.notebooks.reading import Cell
+from autograder.notebooks.salvage import GIVEN
 from autograder.notebooks.source import SourceNotebook
 
 Json = dict[str, Any]
@@ -108,7 +109,8 @@ class _Builder:
         """The submission's cells with the release's marks; lost cells are put back."""
         fit = match(executed.submission, self._source)
         at = {index: grade_id for grade_id, index in fit.places.items()}
-        counts = {index: count for count, index in enumerate(sorted(executed.outputs), start=1)}
+        ran = sorted(index for index in executed.outputs if index != GIVEN)
+        counts = {index: count for count, index in enumerate(ran, start=1)}
         placed: list[_Placed] = []
         for cell in executed.submission.cells:
             grade_id = at.get(cell.index)

@@ -1,74 +1,84 @@
-"""Which functions a cell defines at top level, seen from its text alone: nothing is ever run.
+"""Which functions the cells of a notebook define at top level, seen from their texts alone.
 
-Cells are IPython, not Python: magics and shell lines are set aside first. What still is not valid Python
-is searched line by line, so that a cell with a syntax error is found too.
+What is not valid Python, or too long to be parsed, is searched line by line, so that a cell with a syntax
+error is found too.
 """
 
 import ast
 import re
-import threading
-import warnings
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 
-#: Longer cells are searched by line: parsing needs a hundred times the memory of the text.
-MAX_PARSED_CHARACTERS = 200_000
-#: Cell magics that run the rest of the cell as Python in the notebook's own namespace.
-_PYTHON_MAGICS = frozenset({"capture", "prun", "time"})
-_CELL_MAGIC = re.compile(r"\s*%%(\w+)[^\n]*\n?")
-_MAGIC_LINE = re.compile(r"^([ \t]*)(?:[%!?].*|.*\?[ \t]*)$", re.MULTILINE)
-_MAGIC_VALUE = re.compile(r"^([ \t]*\w[\w, ]*=)[ \t]*[%!].*$", re.MULTILINE)
+from autograder.notebooks.parsing import Parser, python_part
+
 _SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_warning_filters = threading.Lock()
 
 
-def defined_names(source: str, wanted: Collection[str], *, strict: bool = False) -> Mapping[str, bool]:
-    r"""The wanted names that the cell binds at top level: True where by more than an unfinished stub.
+@dataclass(frozen=True)
+class Defined:
+    """What one cell binds of the wanted names: ``names`` are True where by more than an unfinished stub.
 
-    Functions, classes, assignments and imports count alike. With ``strict``, text that is not valid
-    Python defines nothing.
-
-    >>> defined_names("%%time\nasync def f(x):\n    return x", {"f", "g"})
-    {'f': True}
-    >>> defined_names("def f(x):\n    raise NotImplementedError", {"f"})
-    {'f': False}
+    ``uses`` tells, by name, what the statements that bind it read. ``stubs_alone`` says that the cell holds
+    unfinished stubs of wanted functions and nothing else. ``parsed`` is False where the text was searched
+    line by line.
     """
-    code = _python_part(source)
-    here = [name for name in wanted if name in code]
-    if not here:
-        return {}
-    module = _parse(code)
-    if module is None:
-        return {} if strict else {name: True for name in here if _line_that_binds(name).search(code)}
-    found: dict[str, bool] = {}
-    for name, finished in _bindings(module):
-        if name in here:
-            found[name] = finished or found.get(name, False)
-    return found
+
+    names: Mapping[str, bool] = field(default_factory=dict)
+    uses: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    stubs_alone: bool = False
+    parsed: bool = True
 
 
-def _python_part(source: str) -> str:
-    """The text below cell magics, or nothing where that text is not run in the notebook's namespace."""
-    while magic := _CELL_MAGIC.match(source):
-        if magic[1] not in _PYTHON_MAGICS:
-            return ""
-        source = source[magic.end() :]
-    return source
+_NOTHING = Defined()
 
 
-def _parse(code: str) -> ast.Module | None:
-    """The syntax tree, or None where there is none to be had."""
-    if len(code) > MAX_PARSED_CHARACTERS:
-        return None
-    without_magics = _MAGIC_LINE.sub(r"\1pass", _MAGIC_VALUE.sub(r"\1 None", code))
-    for text in (code, without_magics):
-        # The filters are the process's own; the lock keeps two threads from restoring each other's.
-        with _warning_filters, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                return ast.parse(text)
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                continue
-    return None
+class Definitions:
+    """Looks for definitions of the ``wanted`` names in the cells of one notebook."""
+
+    def __init__(self, wanted: Collection[str], parser: Parser | None = None):
+        self._wanted = tuple(wanted)
+        self._parser = parser or Parser()
+        self._known: dict[str, Defined] = {}
+
+    def of(self, source: str) -> Defined:
+        r"""What a cell binds at top level; functions, classes, assignments and imports count alike.
+
+        >>> Definitions(["f", "g"]).of("%%time\nasync def f(x):\n    return g(x)").names
+        {'f': True}
+        >>> Definitions(["f"]).of("def f(x):\n    raise NotImplementedError").names
+        {'f': False}
+        """
+        code = python_part(source)
+        here = [name for name in self._wanted if name in code]
+        if not here:
+            return _NOTHING
+        if code not in self._known:
+            module = self._parser.parse(code)
+            self._known[code] = _search(code, here) if module is None else _inspect(module, here)
+        return self._known[code]
+
+
+def bound_names(module: ast.Module) -> frozenset[str]:
+    """All names that a program binds at top level."""
+    return frozenset(name for statement in module.body for name, _ in _bindings(statement))
+
+
+def _search(code: str, names: Collection[str]) -> Defined:
+    """What a text that could not be parsed seems to bind."""
+    found = {name: True for name in names if _line_that_binds(name).search(code)}
+    return Defined(found, parsed=False)
+
+
+def _inspect(module: ast.Module, names: Collection[str]) -> Defined:
+    finished: dict[str, bool] = {}
+    uses: dict[str, frozenset[str]] = {}
+    for statement in module.body:
+        for name, done in _bindings(statement):
+            if name in names:
+                finished[name] = done or finished.get(name, False)
+                uses[name] = uses.get(name, frozenset()) | _names_read(statement)
+    stubs_alone = all(_is_stub(one) for one in module.body) and finished.keys() == bound_names(module)
+    return Defined(finished, uses, stubs_alone)
 
 
 def _line_that_binds(name: str) -> re.Pattern[str]:
@@ -80,9 +90,9 @@ def _line_that_binds(name: str) -> re.Pattern[str]:
     )
 
 
-def _bindings(module: ast.Module) -> Iterator[tuple[str, bool]]:
-    """Every (name, finished) bound at top level, blocks such as ``if`` and ``try`` included."""
-    waiting: list[ast.AST] = [module]
+def _bindings(statement: ast.stmt) -> Iterator[tuple[str, bool]]:
+    """Every (name, finished) that a statement binds at top level, also within ``if``, ``try`` and such."""
+    waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -98,8 +108,15 @@ def _bindings(module: ast.Module) -> Iterator[tuple[str, bool]]:
             waiting.extend(ast.iter_child_nodes(node))
 
 
-def _is_stub(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether the function still waits for its code: it does nothing, or ends in NotImplementedError."""
+def _names_read(statement: ast.stmt) -> frozenset[str]:
+    nodes = ast.walk(statement)
+    return frozenset(one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load))
+
+
+def _is_stub(node: ast.stmt) -> bool:
+    """Whether it is a function that waits for its code: it does nothing, or ends in NotImplementedError."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
     body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
     if all(isinstance(one, ast.Pass) or _is_ellipsis(one) for one in body):
         return True

@@ -4,10 +4,10 @@ Grade ids come first; where students lost, copied or swapped them, the functions
 texts that were handed out decide. Of several cells with one id the last one counts, as in nbgrader.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from autograder.notebooks.definitions import defined_names
+from autograder.notebooks.definitions import Defined, Definitions
 from autograder.notebooks.reading import Cell, Notebook
 from autograder.notebooks.source import Exercise, SourceCell, SourceNotebook
 
@@ -22,6 +22,8 @@ class Match:
     ``definers``: exercise -> the cells that define its function, unfinished stubs only where there is
     nothing else.
     ``rescued``: cells that are no code by id or type, yet hold an exercise's only definition.
+    ``idle``: cells that hold nothing but unfinished stubs of functions that are written further up.
+    ``uses``: exercise -> the names that its definitions read.
     """
 
     places: Mapping[str, int]
@@ -29,16 +31,28 @@ class Match:
     tests: frozenset[int]
     definers: Mapping[str, tuple[int, ...]]
     rescued: frozenset[int]
+    idle: frozenset[int]
+    uses: Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True)
+class _Search:
+    """What was found of the functions: see ``Match``."""
+
+    definers: Mapping[str, tuple[int, ...]]
+    rescued: frozenset[int]
+    idle: frozenset[int]
+    uses: Mapping[str, frozenset[str]]
 
 
 def match(submission: Notebook, source: SourceNotebook) -> Match:
     """Fit a submission to its source; never fails, whatever the submission looks like."""
     copies = _copies(submission, source)
     tests = frozenset(index for grade_id in source.test_ids for index in copies.get(grade_id, ()))
-    definers, rescued = _definers(submission, source, copies, tests)
+    found = _search(submission, source, copies, tests)
     places = {grade_id: indexes[-1] for grade_id, indexes in copies.items()}
     for exercise in source.exercises:
-        place = _solution_place(exercise, copies, definers, places)
+        place = _solution_place(exercise, copies, found.definers, places)
         if place is not None:
             places[exercise.name] = place
     for question in source.questions:
@@ -46,16 +60,17 @@ def match(submission: Notebook, source: SourceNotebook) -> Match:
             place = _answer_by_neighbour(submission, source.cells, question.index)
             if place is not None and place not in places.values():
                 places[question.name] = place
-    return Match(places, copies, tests, definers, rescued)
+    return Match(places, copies, tests, found.definers, found.rescued, found.idle, found.uses)
 
 
 def _copies(submission: Notebook, source: SourceNotebook) -> dict[str, tuple[int, ...]]:
     """All cells by the source's grade ids; a test cell that lost its id is known by its text."""
     known = {cell.grade_id for cell in source.cells if cell.grade_id is not None}
-    copies: dict[str, tuple[int, ...]] = {}
+    marked: dict[str, list[int]] = {}
     for cell in submission.cells:
         if cell.grade_id in known:
-            copies[cell.grade_id] = (*copies.get(cell.grade_id, ()), cell.index)
+            marked.setdefault(cell.grade_id, []).append(cell.index)
+    copies = {grade_id: tuple(indexes) for grade_id, indexes in marked.items()}
     for exercise in source.exercises:
         text = source.cells[exercise.test_index].visible_source.strip()
         if exercise.test_id not in copies and text:
@@ -69,39 +84,55 @@ def _copies(submission: Notebook, source: SourceNotebook) -> dict[str, tuple[int
     return copies
 
 
-def _definers(
+def _search(
     submission: Notebook,
     source: SourceNotebook,
     copies: Mapping[str, tuple[int, ...]],
     tests: frozenset[int],
-) -> tuple[dict[str, tuple[int, ...]], frozenset[int]]:
-    """For each exercise the cells that define it; the odd cells among them are returned as rescued."""
+) -> _Search:
+    """Find the cells that define the exercises' functions: ordinary ones first, then odd ones."""
     names = [exercise.name for exercise in source.exercises]
     solutions = {index for name in names for index in copies.get(name, ())}
-    ordinary = [
-        cell
-        for cell in submission.cells
-        if cell.index not in tests and (cell.cell_type == "code" or cell.index in solutions)
-    ]
-    odd = [cell for cell in submission.cells if cell.cell_type == "code" and cell.index in tests]
-    texts = [cell for cell in submission.cells if cell.cell_type != "code" and cell.index not in solutions]
-    found = {cell.index: defined_names(cell.source, names) for cell in ordinary}
-    in_tests = {cell.index: defined_names(cell.source, names) for cell in odd}
+    ordinary: list[Cell] = []
+    odd: list[Cell] = []
+    texts: list[Cell] = []
+    for cell in submission.cells:
+        if cell.index in tests:
+            odd += [cell] if cell.cell_type == "code" else []
+        else:
+            (ordinary if cell.cell_type == "code" or cell.index in solutions else texts).append(cell)
+    definitions = Definitions(names)
+    found = {cell.index: definitions.of(cell.source) for cell in ordinary}
+    in_tests = {cell.index: definitions.of(cell.source) for cell in odd}
+    in_texts: dict[int, Defined] = {}
+    if not all(any(name in one.names for one in (*found.values(), *in_tests.values())) for name in names):
+        in_texts = {cell.index: definitions.of(cell.source) for cell in texts}
     definers: dict[str, tuple[int, ...]] = {}
     rescued: set[int] = set()
     for name in names:
-        mine = tuple(index for index, bound in found.items() if bound.get(name))
-        stubs = tuple(index for index, bound in found.items() if name in bound)
-        theirs = tuple(index for index, bound in in_tests.items() if bound.get(name))
-        definers[name] = mine or theirs or stubs or tuple(_texts_that_define(texts, name))
+        mine = tuple(index for index, one in found.items() if one.names.get(name))
+        stubs = tuple(index for index, one in found.items() if name in one.names)
+        theirs = tuple(index for index, one in in_tests.items() if one.names.get(name))
+        programs = tuple(index for index, one in in_texts.items() if one.parsed and one.names.get(name))
+        definers[name] = mine or theirs or stubs or programs
         if not mine:
             rescued.update(set(definers[name]) - found.keys())
-    return definers, frozenset(rescued)
+    everything = found | in_tests | in_texts
+    uses = {
+        name: frozenset[str]().union(*(everything[index].uses.get(name, ()) for index in indexes))
+        for name, indexes in definers.items()
+    }
+    return _Search(definers, frozenset(rescued), _idle(found, definers), uses)
 
 
-def _texts_that_define(texts: list[Cell], name: str) -> Iterator[int]:
-    """Cells turned to Markdown or raw text which are a program that defines the function."""
-    return (cell.index for cell in texts if defined_names(cell.source, [name], strict=True).get(name))
+def _idle(found: Mapping[int, Defined], definers: Mapping[str, tuple[int, ...]]) -> frozenset[int]:
+    """Stubs, handed out or copied once more, that would take the place of what is written above them."""
+    return frozenset(
+        index
+        for index, one in found.items()
+        if one.stubs_alone
+        and all(index not in definers[name] and min(definers[name]) < index for name in one.names)
+    )
 
 
 def _solution_place(

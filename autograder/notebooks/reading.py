@@ -15,6 +15,7 @@ from typing import Any
 
 from autograder.errors import SubmissionError
 from autograder.files import megabytes, read_plain_file
+from autograder.notebooks.damaged import whole_cells
 
 MAX_BYTES = 64 * 2**20
 #: Commas and brackets outside of strings: bounds the memory that decoding can take to a few hundred MB.
@@ -141,14 +142,29 @@ def _parse(text: str, notes: list[str]) -> dict[str, Any]:
                 "The notebook holds the marks of an unfinished merge (<<<<<<<). "
                 f"Finish the merge first. {_REMEDY}"
             ) from error
-        raise SubmissionError(
-            f"The file is not a notebook: it is damaged or incomplete (no valid JSON). {_REMEDY}"
-        ) from error
+        return _damaged(text, decoder, notes, error)
     if text[end:].strip("\0 \t\r\n"):
         notes.append("The file went on after the end of the notebook; the rest was ignored.")
     if not isinstance(content, dict):
         raise SubmissionError(f"The file is not a notebook: it holds no cells. {_REMEDY}")
     return content
+
+
+def _damaged(text: str, decoder: json.JSONDecoder, notes: list[str], error: ValueError) -> dict[str, Any]:
+    """A notebook of the cells that can still be read in a file that is no valid JSON."""
+    try:
+        cells = whole_cells(text, decoder)
+    except RecursionError:
+        cells = []
+    if not cells:
+        raise SubmissionError(
+            f"The file is not a notebook: it is damaged or incomplete (no valid JSON). {_REMEDY}"
+        ) from error
+    notes.append(
+        f"The file is damaged or incomplete (no valid JSON): only {len(cells)} cells could be read, and only "
+        f"they count. {_REMEDY}"
+    )
+    return {"cells": cells}
 
 
 def _integer(digits: str) -> int:
@@ -195,7 +211,8 @@ def _source(raw: dict[str, Any]) -> str | None:
     if raw.get("cell_type") == "heading":
         level = raw.get("level")
         text = "#" * (level if isinstance(level, int) and 1 <= level <= 6 else 1) + " " + text
-    return _SURROGATE.sub("\ufffd", text).replace("\r\n", "\n").replace("\r", "\n")
+    text = _SURROGATE.sub("\ufffd", text).replace("\r\n", "\n").replace("\r", "\n")
+    return text.removeprefix("\ufeff").replace("\0", "")  # Python takes neither, and nobody typed them
 
 
 def _cell_type(raw: dict[str, Any]) -> str:

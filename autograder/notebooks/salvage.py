@@ -6,22 +6,35 @@ Rules, in the order in which they apply:
 * A locked cell of the source runs with the text that was handed out, as nbgrader has it.
 * A solution cell that became Markdown or raw text runs all the same. A test cell, or a text, that holds an
   exercise's only definition runs as the student's code.
+* Unfinished stubs that would take the place of what is written above them do not run. A function that was
+  torn apart is put together. Imports of the lesson that were lost run first.
 * An exercise is judged at the place of its test cell, provided that a cell that defines the function stands
   before it; otherwise directly after the cell that defines it, the solution cell if it does so; with no
-  definition in sight at the test cell, after the solution cell, or at the end.
+  definition in sight at the test cell, after the solution cell, or at the end. Where functions of other
+  exercises that it needs stand further down, it is judged after them.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from autograder.notebooks.given import lost_imports
+from autograder.notebooks.halves import Whole, rejoin
 from autograder.notebooks.matching import Match, match
 from autograder.notebooks.reading import Cell, Notebook
 from autograder.notebooks.source import Exercise, SourceCell, SourceNotebook
 
+#: Stands for the index of a cell of the submission where a cell of the lesson runs that was lost.
+GIVEN = -1
+#: So many cells are named one by one in a note.
+NAMED_LIMIT = 10
+#: So many notes are made of one submission.
+NOTES_LIMIT = 50
+
 
 @dataclass(frozen=True)
 class RunCell:
-    """Run this text; ``cell_index`` is the cell of the submission that it comes from."""
+    """Run this text; ``cell_index`` is the cell of the submission that it comes from, or ``GIVEN``."""
 
     cell_index: int
     source: str
@@ -45,27 +58,70 @@ class Plan:
 def plan(submission: Notebook, source: SourceNotebook) -> Plan:
     """Plan the run of a submission; never fails, whatever the submission looks like."""
     fit = match(submission, source)
-    anchors: dict[int, list[str]] = {}
-    notes: list[str] = []
+    anchors, notes = _anchors(submission, source, fit)
+    texts = {
+        cell.index: text for cell in submission.cells if (text := _text_to_run(cell, source, fit)) is not None
+    }
+    wholes = rejoin(texts, {index for several in fit.definers.values() for index in several})
+    for whole in wholes:
+        texts[whole.first] = whole.text
+        for index in range(whole.first + 1, whole.last + 1):
+            del texts[index]
+    above = {index: text for index, text in texts.items() if index <= min(anchors.values(), default=0)}
+    given = lost_imports(source, above, frozenset[str]().union(*fit.uses.values()))
+    steps: list[RunCell | Examine] = [] if given is None else [RunCell(GIVEN, given.visible_source)]
+    for index in range(len(submission.cells) + 1):
+        if index in texts:
+            steps.append(RunCell(index, texts[index]))
+        steps.extend(Examine(name) for name, anchor in anchors.items() if anchor == index)
+    notes += (
+        [] if given is None else ["The lesson's first imports were missing or too late: they were run first."]
+    )
+    notes += [_whole_note(whole) for whole in wholes]
+    notes += _cell_notes(submission, source, fit)
+    more = [f"{len(notes) - NOTES_LIMIT} more notes were left out."] if len(notes) > NOTES_LIMIT else []
+    return Plan(tuple(steps), (*submission.notes, *notes[:NOTES_LIMIT], *more))
+
+
+def _anchors(submission: Notebook, source: SourceNotebook, fit: Match) -> tuple[dict[str, int], list[str]]:
+    """The cell after which each exercise is judged, in the order of the source, and what to say of it."""
     end = len(submission.cells)
+    needs = _needs(source, fit)
+    anchors: dict[str, int] = {}
+    notes: list[str] = []
     for exercise in source.exercises:
         anchor, note = _anchor(exercise, fit, end)
-        anchors.setdefault(anchor, []).append(exercise.name)
+        last = max(needs[exercise.name], key=lambda name: _first(fit, name), default=None)
+        if last is not None and _first(fit, last) > anchor:
+            anchor = _first(fit, last)
+            note = [f"`{exercise.name}` needs `{last}`: it was judged after that, below cell {anchor + 1}."]
+        anchors[exercise.name] = anchor
         notes.extend(note)
-    steps: list[RunCell | Examine] = []
-    for cell in submission.cells:
-        text = _text_to_run(cell, source, fit)
-        if text is not None:
-            steps.append(RunCell(cell.index, text))
-        steps.extend(Examine(name) for name in anchors.get(cell.index, ()))
-    steps.extend(Examine(name) for name in anchors.get(end, ()))
-    return Plan(tuple(steps), (*submission.notes, *notes, *_cell_notes(submission, source, fit)))
+    return anchors, notes
+
+
+def _first(fit: Match, name: str) -> int:
+    """The first cell that defines an exercise's function; -1 where none does."""
+    return min(fit.definers[name], default=-1)
+
+
+def _needs(source: SourceNotebook, fit: Match) -> Mapping[str, frozenset[str]]:
+    """The other exercises that each one needs: those that its code or its test names, and so on."""
+    names = {exercise.name for exercise in source.exercises}
+    needs: dict[str, frozenset[str]] = {}
+    for exercise in source.exercises:
+        named_in_test = re.findall(r"\w+", source.cells[exercise.test_index].visible_source)
+        needs[exercise.name] = frozenset({*fit.uses[exercise.name], *named_in_test} & names)
+    for _ in names:  # no chain is longer than there are exercises
+        for name, direct in needs.items():
+            needs[name] = direct.union(*(needs[one] for one in direct))
+    return {name: several - {name} for name, several in needs.items()}
 
 
 def _anchor(exercise: Exercise, fit: Match, end: int) -> tuple[int, list[str]]:
     """The cell after which the exercise is judged, and what to say where it is not the test cell."""
     test = fit.places.get(exercise.test_id)
-    marked = fit.copies.get(exercise.name, ())
+    marked = set(fit.copies.get(exercise.name, ()))
     defining = fit.definers[exercise.name]
     candidates = [index for index in defining if index in marked] or list(defining) or list(marked)
     if test is not None and (not candidates or min(candidates) <= test):
@@ -84,7 +140,7 @@ def _text_to_run(cell: Cell, source: SourceNotebook, fit: Match) -> str | None:
     """What runs for a cell of the submission, or None."""
     if cell.index in fit.rescued:
         return cell.source
-    if cell.index in fit.tests:
+    if cell.index in fit.tests or cell.index in fit.idle:
         return None
     original = source.cell(cell.grade_id) if cell.grade_id is not None else None
     if original is not None and original.cell_type != "code":
@@ -102,14 +158,31 @@ def _cell_notes(submission: Notebook, source: SourceNotebook, fit: Match) -> Ite
     for original in source.cells:
         if original.grade_id is None or original.grade_id in tests:
             continue
-        marked = fit.copies.get(original.grade_id, ())
+        marked = [index for index in fit.copies.get(original.grade_id, ()) if index not in fit.idle]
         if len(marked) > 1:
-            places = " and ".join(str(index + 1) for index in marked)
-            yield f"Cells {places} all carry the mark of `{original.grade_id}`: the last one counts."
+            yield (
+                f"{_cells(marked).capitalize()} all carry the mark of `{original.grade_id}`: "
+                "the last one counts."
+            )
         yield from _solution_notes(original, fit)
         yield from _type_and_lock_notes(submission, original, fit)
+    if fit.idle:
+        yield (f"Stubs of functions that are written further up were left out: {_cells(sorted(fit.idle))}.")
     for index in sorted(fit.rescued):
         yield f"Cell {index + 1} is no solution cell but holds the only definition: it was run as your code."
+
+
+def _whole_note(whole: Whole) -> str:
+    cells = _cells(range(whole.first, whole.last + 1)).capitalize()
+    return f"{cells} were put together again: a function was split between them."
+
+
+def _cells(indexes: Sequence[int]) -> str:
+    """Cells by their numbers, in words."""
+    numbers = [str(index + 1) for index in indexes[:NAMED_LIMIT]]
+    more = len(indexes) - NAMED_LIMIT
+    listed = " and ".join([*numbers, *([f"{more} more"] if more > 0 else [])])
+    return f"cells {listed}" if len(indexes) > 1 else f"cell {listed}"
 
 
 def _solution_notes(original: SourceCell, fit: Match) -> Iterator[str]:

@@ -19,7 +19,7 @@ from autograder.model import ExerciseResult
 from autograder.notebooks.executed import ExecutedNotebook
 from autograder.notebooks.matching import match
 from autograder.notebooks.reading import Notebook
-from autograder.notebooks.salvage import Examine, plan
+from autograder.notebooks.salvage import GIVEN, Examine, plan
 from autograder.notebooks.source import SourceNotebook
 from autograder.sandbox.folder import stage, unstage
 from autograder.sandbox.launcher import Launcher
@@ -186,4 +186,6 @@ def _errors(executed: ExecutedNotebook, source: SourceNotebook, stopped: Sequenc
 
 def _note(stopped: Stopped) -> str:
     what = "it did not come to an end" if stopped.timed_out else "it ended the Python process"
+    if stopped.cell == GIVEN:
+        return f"The lesson's first imports were left out when the notebook was run: {what}."
     return f"Cell {stopped.cell + 1} was left out when the notebook was run: {what}."

@@ -1,10 +1,16 @@
 import warnings
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.notebooks.definitions import MAX_PARSED_CHARACTERS, defined_names
+from autograder.notebooks.definitions import Definitions
+from autograder.notebooks.parsing import MAX_CELL_CHARACTERS
+
+
+def names(source: str) -> Mapping[str, bool]:
+    return Definitions(["f"]).of(source).names
 
 
 @pytest.mark.parametrize(
@@ -33,7 +39,7 @@ from autograder.notebooks.definitions import MAX_PARSED_CHARACTERS, defined_name
     ],
 )
 def test_a_cell_that_binds_the_name_at_top_level_defines_it(source: str) -> None:
-    assert {"f": True} == defined_names(source, {"f"})
+    assert {"f": True} == names(source)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +62,7 @@ def test_a_cell_that_binds_the_name_at_top_level_defines_it(source: str) -> None
     ],
 )
 def test_a_cell_that_only_mentions_the_name_does_not(source: str) -> None:
-    assert {} == defined_names(source, {"f"})
+    assert {} == names(source)
 
 
 @pytest.mark.parametrize(
@@ -76,16 +82,16 @@ def test_a_cell_that_only_mentions_the_name_does_not(source: str) -> None:
     ],
 )
 def test_a_stub_is_told_from_a_function(body: str, finished: bool) -> None:
-    assert {"f": finished} == defined_names(f"def f(x):\n{body}", {"f"})
+    assert {"f": finished} == names(f"def f(x):\n{body}")
 
 
 def test_one_finished_definition_is_enough() -> None:
     stub = "def f(x):\n    raise NotImplementedError\n"
-    assert {"f": True} == defined_names(f"{stub}def f(x):\n    return x\n{stub}", {"f"})
+    assert {"f": True} == names(f"{stub}def f(x):\n    return x\n{stub}")
 
 
-def test_in_strict_mode_text_that_is_no_python_defines_nothing() -> None:
-    assert {} == defined_names("Write this:\n\ndef f(x): ...\n", {"f"}, strict=True)
+def test_text_that_is_no_python_is_told_from_a_program() -> None:
+    assert not Definitions(["f"]).of("Write this:\n\ndef f(x): ...\n").parsed
 
 
 @pytest.mark.parametrize(
@@ -105,18 +111,18 @@ def test_in_strict_mode_text_that_is_no_python_defines_nothing() -> None:
     ids=lambda source: f"{source[:6]!r}-{len(source)}",
 )
 def test_monstrous_cells_are_searched_all_the_same(source: str) -> None:
-    assert {"f": True} == defined_names(source, {"f"})
+    assert {"f": True} == names(source)
 
 
 def test_long_cells_are_searched_by_line() -> None:
-    filler = "# filler\n" * (MAX_PARSED_CHARACTERS // 9 + 1)
-    assert {"f": True} == defined_names(f"{filler}def f(x): pass", {"f"})
+    filler = "# filler\n" * (MAX_CELL_CHARACTERS // 9 + 1)
+    assert {"f": True} == names(f"{filler}def f(x): pass")
 
 
 def test_nothing_is_said_about_a_students_warnings() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert {"f": True} == defined_names("f = '\\d' is 1", {"f"})
+        assert {"f": True} == names("f = '\\d' is 1")
 
 
 @settings(max_examples=200, derandomize=True, deadline=None)
@@ -128,4 +134,4 @@ def test_nothing_is_said_about_a_students_warnings() -> None:
     )
 )
 def test_no_text_makes_it_fail(parts: list[str]) -> None:
-    assert defined_names(" ".join(parts), {"f"}).keys() <= {"f"}
+    assert names(" ".join(parts)).keys() <= {"f"}

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from autograder.notebooks import finding
 from autograder.notebooks.finding import CANDIDATES_LIMIT, DEPTH_LIMIT, Found, Lost, find_notebooks
 from autograder.notebooks.source import SourceNotebook, read_source_folder
 
@@ -70,6 +71,27 @@ def test_one_that_was_renamed_is_graded_instead(
     assert (
         "toy.ipynb was not handed in: toy (1).ipynb was graded instead. Keep the name that was given.",
     ) == found(folder, toy).notes
+
+
+@pytest.mark.parametrize("name", ["toy.IPYNB", "toy.ipynb.txt", "Toy.ipynb.json", "toy (1).ipynb"])
+def test_endings_that_browsers_add_are_no_obstacle(
+    name: str, folder: Path, toy: Sequence[SourceNotebook], build: Any
+) -> None:
+    path = write(build, folder / name)
+    result = found(folder, toy)
+    assert path == result.path
+    assert (f"toy.ipynb was not handed in: {name} was graded instead. Keep the name that was given.",) == (
+        result.notes
+    )
+
+
+def test_only_so_much_is_read_of_one_submission(
+    folder: Path, toy: Sequence[SourceNotebook], build: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "BYTES_LIMIT", 2000)
+    (folder / EXPECTED).write_bytes(b"x" * 2001)
+    write(build, folder / "other.ipynb")
+    assert "The notebooks together are larger than" in reason(folder, toy)
 
 
 def test_of_several_others_the_one_that_defines_most_is_taken(

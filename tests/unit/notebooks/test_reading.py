@@ -59,6 +59,10 @@ def test_raw_control_characters_and_half_characters_do_no_harm() -> None:
     notebook.cells[0].source.encode()
 
 
+def test_what_python_does_not_take_and_nobody_typed_is_dropped() -> None:
+    assert "x = 1" == one_cell(cell_type="code", source="\ufeffx = \0001").source
+
+
 def test_nbformat_3_is_read_with_its_worksheets_inputs_and_headings() -> None:
     cells = [
         {"cell_type": "heading", "level": 2, "source": "Title"},
