@@ -19,7 +19,6 @@ EXERCISES = ("split_heads", "merge_heads", "multihead", "multihead_backward")
 Shape = Callable[[Json], bytes | None]
 
 SALVAGED: dict[str, Shape] = {}
-LOST: dict[str, tuple[Shape, str]] = {}
 PARTLY: dict[str, tuple[Shape, dict[str, float], str]] = {}
 
 
@@ -27,16 +26,6 @@ def salvaged(shape: Shape) -> Shape:
     """A shape that keeps all its points."""
     SALVAGED[shape.__name__] = shape
     return shape
-
-
-def lost(sentence: str) -> Callable[[Shape], Shape]:
-    """A shape in which nothing can be read; the reason holds the sentence."""
-
-    def enter(shape: Shape) -> Shape:
-        LOST[shape.__name__] = shape, sentence
-        return shape
-
-    return enter
 
 
 def partly(sentence: str, **points: float) -> Callable[[Shape], Shape]:
@@ -97,11 +86,6 @@ def nbformat_4_0(notebook: Json) -> None:
 
 
 @salvaged
-def byte_order_mark(notebook: Json) -> bytes:
-    return b"\xef\xbb\xbf" + json.dumps(notebook).encode()
-
-
-@salvaged
 def dos_line_ends(notebook: Json) -> bytes:
     for cell in notebook["cells"]:
         cell["source"] = "".join(cell["source"]).replace("\n", "\r\n")
@@ -109,34 +93,9 @@ def dos_line_ends(notebook: Json) -> bytes:
 
 
 @salvaged
-def utf_16(notebook: Json) -> bytes:
-    return json.dumps(notebook, ensure_ascii=False).encode("utf-16")
-
-
-@salvaged
 def invalid_utf_8(notebook: Json) -> bytes:
     find(notebook, "split_heads")["source"] += "\n# Köpfe"
     return json.dumps(notebook, ensure_ascii=False).encode("latin-1", "replace")
-
-
-@salvaged
-def garbage_at_the_end(notebook: Json) -> bytes:
-    return json.dumps(notebook).encode() + b"}}\n\xff"
-
-
-@salvaged
-def without_its_last_bytes(notebook: Json) -> bytes:
-    return json.dumps(notebook).encode()[:-20]
-
-
-@salvaged
-def a_comma_too_many(notebook: Json) -> bytes:
-    return json.dumps(notebook, indent=1).replace(",\n  {", ",,\n  {", 1).encode()
-
-
-@salvaged
-def numbers_that_are_none(notebook: Json) -> None:
-    notebook["metadata"] = {"x": float("nan"), "y": [float("inf"), 10**4000]}
 
 
 @salvaged
@@ -149,6 +108,36 @@ def without_metadata(notebook: Json) -> None:
 @salvaged
 def kernel_of_another_language(notebook: Json) -> None:
     notebook["metadata"] = {"kernelspec": {"name": "ir", "language": "R"}, "language_info": {"name": "R"}}
+
+
+SALVAGED |= {
+    "byte order mark": lambda notebook: b"\xef\xbb\xbf" + json.dumps(notebook).encode(),
+    "utf-16": lambda notebook: json.dumps(notebook, ensure_ascii=False).encode("utf-16"),
+    "garbage at the end": lambda notebook: json.dumps(notebook).encode() + b"}}\n\xff",
+    "without its last bytes": lambda notebook: json.dumps(notebook).encode()[:-20],
+    "a comma too many": lambda notebook: (
+        json.dumps(notebook, indent=1).replace(",\n  {", ",,\n  {", 1).encode()
+    ),
+    "numbers that are none": lambda notebook: json.dumps({"x": [float("nan"), 10**4000]} | notebook).encode(),
+}
+LOST = {
+    "empty file": (lambda notebook: b"", "that was handed in is empty"),
+    "script": (
+        lambda notebook: find(notebook, "multihead")["source"].encode(),
+        "it is damaged or incomplete (no valid JSON)",
+    ),
+    "archive": (lambda notebook: b"PK\x03\x04" + bytes(100), "a zip archive"),
+    "web page": (lambda notebook: b"<!DOCTYPE html><title>multihead</title>", "a web page"),
+    "merge": (
+        lambda notebook: json.dumps(notebook, indent=1).replace(",\n  {", "\n<<<<<<< HEAD\n", 1).encode(),
+        "the marks of an unfinished merge",
+    ),
+    "deep": (
+        lambda notebook: json.dumps(notebook)[:-1].encode() + b', "x": ' + b"[" * 100_000,
+        "nested too deeply",
+    ),
+    "no cells": (lambda notebook: b'{"metadata": {}}', "it holds no list of cells"),
+}
 
 
 # What became of the cells.
@@ -302,57 +291,22 @@ def input_exit_and_a_syntax_error(notebook: Json) -> None:
 # Where something is lost for good.
 
 
-@partly("The notebook defines no function called split_heads.", split_heads=0.0)
-def quotation_marks_of_a_word_processor(notebook: Json) -> None:
-    cell = find(notebook, "split_heads")
-    cell["source"] = cell["source"].replace('"', "\N{RIGHT DOUBLE QUOTATION MARK}")
-
-
 @partly("No cell of `multihead_backward` was found", multihead_backward=0.0)
 def an_upload_that_broke_off(notebook: Json) -> bytes:
     data = json.dumps(notebook, indent=1)
     return data[: data.index("def multihead_backward")].encode()
 
 
+@partly("The notebook defines no function called split_heads.", split_heads=0.0)
+def quotation_marks_of_a_word_processor(notebook: Json) -> None:
+    cell = find(notebook, "split_heads")
+    cell["source"] = cell["source"].replace('"', "\N{RIGHT DOUBLE QUOTATION MARK}")
+
+
 @partly("The notebook defines no function called merge_heads.", merge_heads=0.0)
 def a_function_renamed(notebook: Json) -> None:
     cell = find(notebook, "merge_heads")
     cell["source"] = cell["source"].replace("def merge_heads", "def my_merge")
-
-
-@lost("The notebook is an empty file.")
-def an_empty_file(notebook: Json) -> bytes:
-    return b""
-
-
-@lost("it is damaged or incomplete (no valid JSON)")
-def a_script(notebook: Json) -> bytes:
-    return "\n".join(find(notebook, name)["source"] for name in EXERCISES).encode()
-
-
-@lost("a zip archive")
-def a_zip_archive(notebook: Json) -> bytes:
-    return b"PK\x03\x04" + bytes(100)
-
-
-@lost("a web page")
-def a_web_page(notebook: Json) -> bytes:
-    return b"<!DOCTYPE html><title>multihead</title>"
-
-
-@lost("the marks of an unfinished merge")
-def an_unfinished_merge(notebook: Json) -> bytes:
-    return json.dumps(notebook, indent=1).replace(",\n  {", "\n<<<<<<< HEAD\n,\n  {", 1).encode()
-
-
-@lost("nested too deeply")
-def nested_a_hundred_thousand_times(notebook: Json) -> bytes:
-    return json.dumps(notebook)[:-1].encode() + b', "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
-
-
-@lost("it holds no list of cells")
-def no_cells_at_all(notebook: Json) -> bytes:
-    return b'{"metadata": {}}'
 
 
 #: Names of folders that a file system takes; all of them handed in the right notebook.
