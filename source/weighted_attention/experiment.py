@@ -12,14 +12,17 @@ The full setting is the lesson's: two epochs, some minutes for each model.
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from attention_layer import ROLES, Functions, WeightedAttention
-from autodiff import comparison
-from autodiff.lab import FULL, SHORT, Lab, Text, embedded_text, text_of, to_json, train
+from autodiff import charts, checkpoints, comparison, lab
+from autodiff.lab import FULL, SHORT, Lab, Text, embedded_text, text_of
 from autodiff.training import Settings
 
-__all__ = ["FULL", "SHORT", "compare", "embedded_text", "make_lab", "text_of", "to_json", "train"]
+#: What notebooks use, and what the command line does.
+__all__ = ["FULL", "SHORT", "compare", "embedded_text", "lab_of", "text_of"]
+__all__ += ["charts", "checkpoints", "comparison", "lab"]
 
 
 def make_lab(functions: Functions | None = None) -> Lab:
@@ -29,6 +32,11 @@ def make_lab(functions: Functions | None = None) -> Lab:
         for choice in ("none", *ROLES)
     }
     return Lab("weighted_attention", "replace", choices)
+
+
+def lab_of(_reference: ModuleType | None) -> Lab:
+    """The lab of the command line: it computes by tensors, and needs no reference."""
+    return make_lab()
 
 
 def compare(

@@ -26,11 +26,12 @@ def curves(outcomes: Sequence[Outcome], option: str) -> Chart:
     """The training loss of each outcome over the steps. Raises ModuleNotFoundError without matplotlib."""
     figure, axes = _figure(7.2, 3.9)
     ends = []
+    names = [name_of(outcome, outcomes, option) for outcome in outcomes]
     for number, outcome in enumerate(outcomes):
         steps, losses = zip(*outcome.curve, strict=True)
         style = {"color": COLOURS[number % len(COLOURS)], "linestyle": PATTERNS[number % len(PATTERNS)]}
         axes.plot(steps, losses, linewidth=2, **style)
-        ends.append((losses[-1], f"{option} {outcome.choice}", style["color"]))
+        ends.append((losses[-1], names[number], style["color"]))
     low, high = axes.get_ylim()
     for at, (loss, name, colour) in zip(
         _apart([one[0] for one in ends], (high - low) / 16), ends, strict=True
@@ -49,7 +50,8 @@ def curves(outcomes: Sequence[Outcome], option: str) -> Chart:
     axes.grid(visible=True, color="#e4e4e0")
     axes.spines[["top", "right"]].set_visible(False)
     told = "; ".join(
-        f"{option} {one.choice} from {one.curve[0][1]:.2f} to {one.curve[-1][1]:.2f}" for one in outcomes
+        f"{name} from {one.curve[0][1]:.2f} to {one.curve[-1][1]:.2f}"
+        for name, one in zip(names, outcomes, strict=True)
     )
     return Chart(_svg(figure), f"Training loss over {outcomes[0].steps} steps: {told}.")
 
@@ -81,6 +83,12 @@ def maps(outcome: Outcome, option: str) -> Chart:
         f"Attention weights for {outcome.probe!r}, {option} {outcome.choice}; rows look, columns are looked "
         f"at. {'; '.join(told)}.",
     )
+
+
+def name_of(outcome: Outcome, among: Sequence[Outcome], option: str) -> str:
+    """What an outcome is called: its choice, and its seed where there are several."""
+    has_seeds = len({one.seed for one in among}) > 1
+    return f"{option} {outcome.choice}" + (f", seed {outcome.seed}" if has_seeds else "")
 
 
 def _apart(places: Sequence[float], least: float) -> list[float]:

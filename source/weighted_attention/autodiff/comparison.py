@@ -52,17 +52,29 @@ class Comparison:
         raise KeyError(f"{self.lab.option} {choice!r} was not trained")
 
     def table(self) -> str:
-        """Losses, and how far they are from the best; no times, which differ from run to run."""
+        """Losses, and how far they are from the best; of several seeds the mean, too. No times: they vary."""
         if not self.outcomes:
             return LEFT_OUT
-        best = min(one.loss for one in self.outcomes)
+        best = min(self._mean(one.choice) for one in self.outcomes)
+        has_seeds = len({one.seed for one in self.outcomes}) > 1
         knows_senses = all(one.sense_loss is not None for one in self.outcomes)
-        rows = [[self.lab.option, "parameters", "test loss", "above the best"]]
-        rows[0] += ["loss where meaning shows"] if knows_senses else []
+        rows = [[self.lab.option, "seed", "parameters", "test loss", "above the best", "where meaning shows"]]
         for one in self.outcomes:
-            row = [one.choice, f"{one.parameters:,}", f"{one.loss:.4f}", f"{one.loss - best:+.4f}"]
-            rows.append([*row, f"{one.sense_loss:.4f}"] if knows_senses else row)
-        return aligned(rows)
+            mean = self._mean(one.choice)
+            is_last = one is [other for other in self.outcomes if other.choice == one.choice][-1]
+            above = f"{mean - best:+.4f}" if is_last else ""
+            row = [one.choice, str(one.seed), f"{one.parameters:,}", f"{one.loss:.4f}"]
+            senses = "" if one.sense_loss is None else f"{one.sense_loss:.4f}"
+            rows.append([*row, "" if has_seeds else above, senses])
+            if has_seeds and is_last:
+                rows.append([one.choice, "mean", "", f"{mean:.4f}", above, ""])
+        kept = [0, *([1] if has_seeds else []), 2, 3, 4, *([5] if knows_senses else [])]
+        return aligned([[row[column] for column in kept] for row in rows])
+
+    def _mean(self, choice: str) -> float:
+        """The mean test loss of a choice over its seeds."""
+        losses = [one.loss for one in self.outcomes if one.choice == choice]
+        return sum(losses) / len(losses)
 
     def times(self) -> str:
         """The median time of a step, and how much longer it is than the shortest."""

@@ -49,7 +49,7 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[types.SimpleNamespace]:
 def test_the_table_has_a_row_for_each_choice(compared: comparison.Comparison) -> None:
     lines = compared.table().splitlines()
     assert ["replace", "none", "query", "key", "value"] == [line.split()[0] for line in lines]
-    assert "test loss  above the best  loss where meaning shows" in lines[0]
+    assert "test loss  above the best  where meaning shows" in lines[0]
     assert 1 == compared.table().count("+0.0000")
     assert len(compared.times().splitlines()) == 5
     assert 4 == compared.samples().count("--- replace ")
