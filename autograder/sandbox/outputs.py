@@ -8,6 +8,7 @@ beside them.
 import base64
 import binascii
 import json
+from collections.abc import Callable
 from typing import Any
 
 #: An nbformat output, as plain JSON data.
@@ -27,8 +28,8 @@ TOO_MANY: Output = {
 }
 
 
-def clean_outputs(body: bytes) -> tuple[Output, ...]:
-    """The outputs of one cell from what the worker sent; never raises."""
+def clean_outputs(body: bytes, shown: Callable[[str], str] = str) -> tuple[Output, ...]:
+    """The outputs of one cell from what the worker sent, their texts as ``shown`` has them; never raises."""
     try:
         items = json.loads(body) if body else []
     except (ValueError, RecursionError):
@@ -38,7 +39,22 @@ def clean_outputs(body: bytes) -> tuple[Output, ...]:
     cleaned = [_clean(item) for item in items[:OUTPUTS_LIMIT]]
     if len(items) > OUTPUTS_LIMIT:
         cleaned.append(TOO_MANY)
-    return tuple(one for one in cleaned if one is not None)
+    return tuple(_as_shown(one, shown) for one in cleaned if one is not None)
+
+
+def _as_shown(output: Output, shown: Callable[[str], str]) -> Output:
+    """The output with each of its texts as ``shown`` has it."""
+    if output["output_type"] == "stream":
+        return {**output, "text": shown(output["text"])}
+    if output["output_type"] == "error":
+        lines = [shown(line) for line in output["traceback"]]
+        return {**output, "evalue": shown(output["evalue"]), "traceback": lines}
+    data = output["data"]
+    return (
+        {**output, "data": {**data, "text/plain": shown(data["text/plain"])}}
+        if "text/plain" in data
+        else output
+    )
 
 
 def _clean(item: Any) -> Output | None:

@@ -25,6 +25,7 @@ from autograder.sandbox.examination import Budget, Examination
 from autograder.sandbox.folder import remove
 from autograder.sandbox.held import HeldForks
 from autograder.sandbox.launcher import Launcher
+from autograder.sandbox.machine_paths import MachinePaths
 from autograder.sandbox.outputs import Output, clean_outputs
 from autograder.sandbox.worker import wire
 from autograder.sandbox.worker.processes import Process, kill_below
@@ -144,7 +145,7 @@ class Worker:
             with contextlib.ExitStack() as ends:
                 sockets = [ends.enter_context(end) for end in (far, *run.forks.hand_over())]
                 self._order(self._run_order(folder, home, steps), sockets)
-            run.forks.greet(self._follow(main, steps, run))
+            run.forks.greet(self._follow(main, steps, run, self._paths(folder, home)))
             self._stop(run)
         except BaseException:
             self._lost = True
@@ -223,7 +224,13 @@ class Worker:
             self._lost = True
             raise WorkerLost(f"no answer to the order {header['do']}: {error}") from error
 
-    def _follow(self, main: Channel, steps: Sequence[Step], run: Run) -> dict[str, bool]:
+    def _paths(self, folder: Path, home: Path) -> MachinePaths:
+        """What takes the places of this run's folders in its outputs."""
+        names = {self._launcher.folder: "..", folder: ".", home: "~"}
+        outside = {str(path): name for one, name in names.items() for path in (one, one.resolve())}
+        return MachinePaths(outside | {self._launcher.inside(folder): ".", self._launcher.inside(home): "~"})
+
+    def _follow(self, main: Channel, steps: Sequence[Step], run: Run, paths: MachinePaths) -> dict[str, bool]:
         """Read the reports of the steps until the notebook is done or stops.
 
         Returns, for each exercise whose place was reached, whether a fork waits there.
@@ -240,7 +247,7 @@ class Worker:
                 room -= len(frame.body)
                 _check_report(frame, number, room)
                 if isinstance(step, CellStep):
-                    run.outputs[step.index] = clean_outputs(frame.body)
+                    run.outputs[step.index] = clean_outputs(frame.body, paths.shown)
                 else:
                     made[step.exercise] = frame.header.get("held") is True
         except (ChannelClosed, wire.WireError):

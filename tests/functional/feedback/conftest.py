@@ -31,6 +31,14 @@ display(SVG("<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"))
 display(Markdown("<img src=x onerror=alert(1)>"))
 print("</pre><script>document.title = 'HOSTILE'</script>", "\x1b[31mred\x1b[0m \x1b]0;HOSTILE\x07 \u202e")
 """
+#: A traceback through packages and given files, and what a curious student prints.
+PATHS_OUTPUT = """
+import os, sys, warnings
+print("Paths:", os.getcwd(), os.path.expanduser("~"), np.__file__, visible_checks.__file__, sys.prefix)
+print(sys.path)
+warnings.warn_explicit("old", UserWarning, np.__file__, 1)
+attention(np.zeros((1, 2)), np.zeros((1, 2)), 1, 1)
+"""
 
 
 RESHAPED = """
@@ -40,7 +48,9 @@ def split_heads(x, heads):
 
 
 def hostile(notebooks: Any) -> Json:
-    notebook: Json = notebooks.filled(notebooks.right(one_key=HOSTILE_ANSWER), last=(HOSTILE_OUTPUT,))
+    notebook: Json = notebooks.filled(
+        notebooks.right(one_key=HOSTILE_ANSWER), last=(HOSTILE_OUTPUT, PATHS_OUTPUT)
+    )
     for cell in notebook["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("grade_id") == "one_key":
             svg = base64.b64encode(b"<svg onload='alert(1)'/>").decode()

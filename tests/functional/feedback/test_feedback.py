@@ -4,6 +4,8 @@ import html
 import json
 import re
 import shutil
+import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -154,6 +156,16 @@ def test_hidden_things_are_in_no_feedback(fed: Path) -> None:
         text = path.read_text(encoding="utf-8")
         found = [marker for marker in markers if marker in text.replace('"RECO" + "RDED"', "")]
         assert [] == found, path
+
+
+def test_no_feedback_says_where_things_lie_on_the_grading_machine(fed: Path) -> None:
+    shown = html.unescape(feedback_of(fed, "zoë hostile"))
+    assert "Paths: . ~ site-packages/numpy/__init__.py visible_checks.py python" in shown
+    assert "File attention.py:" in shown
+    folders = {sys.prefix, sys.base_prefix, tempfile.gettempdir(), str(Path.home()), str(fed)} - {"/usr", "/"}
+    for path in (fed / "feedback").rglob("*.*"):
+        text = html.unescape(path.read_text(encoding="utf-8"))
+        assert [] == [folder for folder in folders if f"{folder}/" in text], path
 
 
 def test_details_that_the_records_hold_are_in_no_feedback(fed: Path) -> None:

@@ -30,6 +30,14 @@ def test_the_last_expression_is_the_result_with_the_number_of_the_cell(bench: Be
     assert {0: (result("1", 1),), 1: (result("array([0, 1, 2])", 2),)} == run.outputs
 
 
+def test_folders_of_the_machine_are_not_shown(bench: Bench) -> None:
+    source = "import os, numpy as np\nprint(os.getcwd(), np.__file__)\nnp.linalg.inv(np.zeros((2, 2)))"
+    printed, error = bench.outputs(source)
+    assert stream("stdout", ". site-packages/numpy/__init__.py\n") == printed
+    assert "site-packages/numpy/linalg/_linalg.py" in "\n".join(error["traceback"])
+    assert "/site-packages" not in "\n".join(error["traceback"])
+
+
 @pytest.mark.parametrize("source", ["3;", "x = 3", "", "# nothing", "None", "%%capture\nprint(3)"])
 def test_a_cell_that_shows_nothing_has_no_output(bench: Bench, source: str) -> None:
     assert () == bench.outputs(source)

@@ -101,6 +101,24 @@ def test_no_bytes_are_no_outputs() -> None:
     assert () == clean_outputs(b"")
 
 
+def test_all_texts_are_as_they_are_to_be_shown() -> None:
+    outputs = [
+        {"output_type": "stream", "name": "stdout", "text": "at /x"},
+        {"output_type": "error", "ename": "E", "evalue": "of /x", "traceback": ["in /x", "to /x"]},
+        {"output_type": "display_data", "data": {"text/plain": "'/x'", "image/png": PNG}},
+        {"output_type": "display_data", "data": {"image/png": PNG}},
+    ]
+    cleaned = clean_outputs(json.dumps(outputs).encode(), lambda text: text.replace("/x", "y"))
+    assert ("at y", "of y", ["in y", "to y"]) == (
+        cleaned[0]["text"],
+        cleaned[1]["evalue"],
+        cleaned[1]["traceback"],
+    )
+    assert [{"text/plain": "'y'", "image/png": PNG}, {"image/png": PNG}] == [
+        one["data"] for one in cleaned[2:]
+    ]
+
+
 def test_too_many_outputs_are_cut_with_a_note() -> None:
     *kept, note = cleaned(*[{"output_type": "stream", "name": "stdout", "text": "a"}] * (OUTPUTS_LIMIT + 1))
     assert OUTPUTS_LIMIT == len(kept)
