@@ -91,7 +91,7 @@ class Replays:
         # A memory makes the outcome depend on all that was asked before.
         first = 0 if any(one.stateful for one in makers) else number
         path = [(check.name, outcome.attempt) for check, outcome in sitting.outcomes[first : number + 1]]
-        names = tuple((one.exercise, one.id) for one in makers)
+        names = tuple((one.exercise, one.name) for one in makers)
         key = (sitting.variant, sitting.outcomes[number][0].exercise, names)
         if (*key, *path) not in self._known:
             self._replay(sitting, range(first, number + 1), _namespace(makers, self._reference), (*key,))
@@ -130,7 +130,10 @@ def explain(
     replays: Replays,
     standing: Mistake | None = None,
 ) -> Findings:
-    """The mistakes that a student made, as far as it can be told; the one that explains most comes first."""
+    """The mistakes that a student made, as far as it can be told; the one that explains most comes first.
+
+    ``mistakes`` holds all forms in which each is known: those of one mistake are no rivals of each other.
+    """
     search = _Search([one for one in mistakes if not one.slow], sittings, replays, standing)
     found: list[Explanation] = []
     for kind in (Kind.VALUE, Kind.CONTRACT):
@@ -157,22 +160,24 @@ class _Search:
     def best(self, kind: Kind) -> Mistake | None:
         """The one mistake that explains most of the checks of that kind that are left, if there is one."""
         places = self._unexplained(kind)
-        likes = {one.id: len(self._likes(one, kind, places)) for one in self.mistakes}
-        most = max(likes.values(), default=0)
+        likes = [len(self._likes(one, kind, places)) for one in self.mistakes]
+        most = max(likes, default=0)
         if most == 0:
             return None
-        rivals = [one for one in self.mistakes if likes[one.id] == most]
-        first = rivals[0] if len(rivals) == 1 else self._least_contradicted(rivals)
-        if first is None:
+        rivals = [one for one, count in zip(self.mistakes, likes, strict=True) if count == most]
+        forms = self._least_contradicted(rivals)
+        if len({one.id for one in forms}) > 1:
             self.tied = True
             return None
+        first = max(forms, key=lambda one: len(self._inputs(one)))
         return first if len(self._inputs(first)) >= MIN_INPUTS else None
 
     def take(self, mistake: Mistake) -> tuple[str, ...]:
-        """The names of all checks that the mistake explains; they need no other explanation."""
+        """The names of all checks that the mistake, in any form, explains; they need no other explanation."""
         kinds = (Kind.VISIBLE, Kind.VALUE, Kind.CONTRACT)
-        places = [place for place in self._places(*kinds, failed=True) if self._is_like(mistake, place)]
-        names = {self._name(place) for place in places}
+        forms = [one for one in self.mistakes if one.id == mistake.id]
+        failed = list(self._places(*kinds, failed=True))
+        names = {self._name(place) for place in failed if any(self._is_like(form, place) for form in forms)}
         self.explained |= names
         return tuple(check.name for check, _ in self.sittings[0].outcomes if check.name in names)
 
@@ -186,26 +191,32 @@ class _Search:
                 return []
         unlike_names = {self._name(place) for place in places if place not in likes}
         likes = [place for place in likes if self._name(place) not in unlike_names]
-        if not likes or self._only_raised(likes):
+        if not likes or self._only_raised(mistake, likes):
             return []
         must_pass = list(self._places(Kind.VALUE, failed=False))
         if kind is Kind.CONTRACT:  # a mistake of behaviour has right values
             must_pass += self._places(Kind.VALUE, failed=True)
         return likes if all(self._passes(mistake, place) for place in must_pass) else []
 
-    def _only_raised(self, likes: list[Place]) -> bool:
-        """The same exception says nothing where it is raised whatever the values are."""
-        raised = all(
-            self._outcome(place).verdict is Verdict.RAISED and self._check(place).kind is not Kind.CONTRACT
-            for place in likes
-        )
-        return raised and not any(self._places(Kind.VALUE, failed=False))
+    def _only_raised(self, mistake: Mistake, likes: list[Place]) -> bool:
+        """The same exception says nothing where it is raised whatever the values are.
 
-    def _least_contradicted(self, rivals: list[Mistake]) -> Mistake | None:
-        """The one of several that is wrong in the fewest contracts that the student keeps."""
+        Nor does it say what is kept of earlier calls: an array of another shape may be one of many.
+        """
+        if not all(self._raised(place) and self._check(place).kind is not Kind.CONTRACT for place in likes):
+            return False
+        if mistake.stateful:
+            contracts = self._places(Kind.CONTRACT, failed=True)
+            return not any(self._is_like(mistake, one) for one in contracts if not self._raised(one))
+        return not any(self._places(Kind.VALUE, failed=False))
+
+    def _least_contradicted(self, rivals: list[Mistake]) -> list[Mistake]:
+        """Those of several that are wrong in the fewest contracts that the student keeps."""
+        if len({one.id for one in rivals}) == 1:
+            return rivals
         kept = list(self._places(Kind.CONTRACT, failed=False))
         wrong = [sum(not self._passes(one, place) for place in kept) for one in rivals]
-        return rivals[wrong.index(min(wrong))] if wrong.count(min(wrong)) == 1 else None
+        return [one for one, count in zip(rivals, wrong, strict=True) if count == min(wrong)]
 
     def _inputs(self, mistake: Mistake) -> list[Place]:
         """Where the mistake is like the student on inputs that were drawn."""
@@ -234,6 +245,9 @@ class _Search:
 
     def _outcome(self, place: Place) -> Outcome:
         return self.sittings[place[0]].outcomes[place[1]][1]
+
+    def _raised(self, place: Place) -> bool:
+        return self._outcome(place).verdict is Verdict.RAISED
 
     def _name(self, place: Place) -> str:
         return self._check(place).name

@@ -7,17 +7,25 @@ of the exercise's function, so that it can be wrong in one place and right in al
 
     mistakes = MistakeSet("merge_heads")
 
-    @mistakes.add(hint="Which axis must stand beside d_head?", seen="owner/project#6")
-    def no_transpose(right, h):
-        \"\"\"A reshape alone puts the heads side by side.\"\"\"
+    @mistakes.add(hint="Where is the second sequence of the batch?", seen="owner/project#6")
+    def heads_before_batch(right, h):
+        \"\"\"Once the heads are the outermost axis a reshape can join them.\"\"\"
         batch, heads, seq, d_head = h.shape
-        return h.reshape(batch, seq, heads * d_head)
+        return h.transpose(1, 2, 0, 3).reshape(batch, seq, heads * d_head)
+
+Where the same belief leads people to other numbers, that is another form of the mistake::
+
+    @mistakes.form("heads_before_batch")
+    def heads_before_batch_alone(right, h):
+        \"\"\"Batch and heads are exchanged, and time stays behind them.\"\"\"
+        batch, heads, seq, d_head = h.shape
+        return h.swapaxes(0, 1).reshape(batch, seq, heads * d_head)
 """
 
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -35,6 +43,7 @@ class Mistake:
     alone and returns the wrong function, with a fresh memory of its own.
     ``companions``: other functions of the notebook that go with it, such as a forward pass whose
     cache it needs. ``slow``: it is right, but takes so long that it must not be tried on everybody.
+    ``form``: the name of this form of the mistake, if it is not the first; all forms share the ``id``.
     """
 
     id: str
@@ -46,6 +55,12 @@ class Mistake:
     stateful: bool = False
     companions: Mapping[str, WrongFunction] = field(default_factory=dict)
     slow: bool = False
+    form: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its function, which no other form has."""
+        return self.form or self.id
 
     def namespace(self, right: ModuleType) -> dict[str, object]:
         """A notebook's functions, right but for this mistake."""
@@ -55,7 +70,10 @@ class Mistake:
 
 
 class MistakeSet:
-    """The known mistakes of one exercise, in the order in which they are written down."""
+    """The known mistakes of one exercise, in the order in which they are written down.
+
+    To iterate gives each once, in its first form; ``forms`` gives all.
+    """
 
     def __init__(self, exercise: str):
         self.exercise = exercise
@@ -73,18 +91,51 @@ class MistakeSet:
         """Register a wrong function; raises ValueError where its name is taken or it says no belief."""
 
         def decorate(function: Function) -> Function:
-            name = function.__name__
-            belief = " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
-            if name in self._mistakes or not belief:
-                raise ValueError(
-                    f"mistake {name} of {self.exercise}: its name is taken, or it has no docstring"
+            belief = _first_paragraph(function)
+            self._register(
+                Mistake(
+                    function.__name__,
+                    self.exercise,
+                    belief,
+                    hint,
+                    seen,
+                    function,
+                    stateful,
+                    companions or {},
+                    slow,
                 )
-            self._mistakes[name] = Mistake(
-                name, self.exercise, belief, hint, seen, function, stateful, companions or {}, slow
             )
             return function
 
         return decorate
+
+    def form(
+        self, of: str, *, stateful: bool = False, companions: Mapping[str, WrongFunction] | None = None
+    ) -> Callable[[Function], Function]:
+        """Register another form of a mistake that is there; its docstring says in what it differs.
+
+        Raises ValueError where its name is taken, it has no docstring, or there is no such mistake.
+        """
+        if of not in self._mistakes:
+            raise ValueError(f"{self.exercise} has no mistake {of!r} of which this could be a form")
+
+        def decorate(function: Function) -> Function:
+            self._register(
+                replace(
+                    self._mistakes[of],
+                    function=function,
+                    stateful=stateful,
+                    companions=companions or {},
+                    form=function.__name__,
+                )
+            )
+            return function
+
+        return decorate
+
+    def forms(self) -> Iterator[Mistake]:
+        """All mistakes in all their forms."""
+        return iter(self._mistakes.values())
 
     def include(self, other: "MistakeSet") -> None:
         """Register all mistakes of another set of this exercise; raises ValueError where a name is taken."""
@@ -92,11 +143,22 @@ class MistakeSet:
             raise ValueError(f"mistakes of {other.exercise} do not fit among those of {self.exercise}")
         self._mistakes |= other._mistakes
 
+    def _register(self, mistake: Mistake) -> None:
+        if mistake.name in self._mistakes or not _first_paragraph(mistake.function):
+            raise ValueError(
+                f"mistake {mistake.name} of {self.exercise}: its name is taken, or it has no docstring"
+            )
+        self._mistakes[mistake.name] = mistake
+
     def __iter__(self) -> Iterator[Mistake]:
-        return iter(self._mistakes.values())
+        return (one for one in self._mistakes.values() if not one.form)
 
     def __len__(self) -> int:
-        return len(self._mistakes)
+        return sum(1 for _ in self)
 
     def __getitem__(self, name: str) -> Mistake:
         return self._mistakes[name]
+
+
+def _first_paragraph(function: WrongFunction) -> str:
+    return " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())

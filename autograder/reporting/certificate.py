@@ -32,7 +32,7 @@ class CheckRecord:
 
 @dataclass(frozen=True)
 class MistakeRecord:
-    """What became of one known mistake.
+    """What became of one known mistake, or of a further form of one, the one named in ``form_of``.
 
     ``killed_by`` counts, by check, on how many of ``complete_seeds`` it was found. ``margin`` is, of its
     clearest error on each seed, the smallest; None where it is no number that gives it away. ``said``
@@ -49,11 +49,17 @@ class MistakeRecord:
     margin: float | None
     diagnosed_seeds: int = 0
     said: Mapping[str, int] = field(default_factory=dict)
+    form_of: str = ""
+
+    @property
+    def right_name(self) -> str:
+        """What diagnosis should say of it: the id that all forms share."""
+        return self.form_of or self.id
 
     @property
     def is_named(self) -> bool:
         """Whether it, and nothing else, was named every time."""
-        return dict(self.said) == {self.id: self.diagnosed_seeds}
+        return dict(self.said) == {self.right_name: self.diagnosed_seeds}
 
 
 @dataclass(frozen=True)
@@ -122,7 +128,7 @@ class Certificate:
 
     @property
     def mistakes(self) -> tuple[MistakeRecord, ...]:
-        """The mistakes of all exercises."""
+        """The mistakes of all exercises, in all their forms."""
         return tuple(mistake for one in self.exercises for mistake in one.mistakes)
 
     @property

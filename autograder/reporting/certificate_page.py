@@ -100,13 +100,18 @@ def _mistake(mistake: MistakeRecord) -> Sequence[str]:
         for check, count in mistake.killed_by.items()
     ]
     return (
-        f"<code>{escape(mistake.id)}</code>",
+        _name(mistake),
         escape(mistake.belief),
         escape(mistake.seen),
         ", ".join(killers),
         multiple(mistake.margin),
         str(mistake.seeds),
     )
+
+
+def _name(mistake: MistakeRecord) -> str:
+    form = f", a form of <code>{escape(mistake.form_of)}</code>" if mistake.form_of else ""
+    return f"<code>{escape(mistake.id)}</code>{form}"
 
 
 def _right(certificate: Certificate) -> Iterator[str]:
@@ -133,11 +138,11 @@ def _diagnosis(certificate: Certificate) -> Iterator[str]:
     rows = [
         (
             f"<code>{escape(exercise.name)}.{escape(one.id)}</code>",
-            f"{one.said.get(one.id, 0)} of {one.diagnosed_seeds}",
+            f"{one.said.get(one.right_name, 0)} of {one.diagnosed_seeds}",
             ", ".join(
                 f"<code>{escape(name)}</code> ({count})"
                 for name, count in sorted(one.said.items())
-                if name != one.id
+                if name != one.right_name
             ),
         )
         for exercise in certificate.exercises

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from autograder.reporting.certificate import Certificate, CheckRecord, Fault
+from autograder.reporting.certificate import Certificate, CheckRecord, Fault, MistakeRecord
 
 #: So many lines of one kind of finding are shown; the page has them all.
 SHOWN = 10
@@ -41,7 +41,7 @@ def summary(certificate: Certificate) -> list[str]:
     clearest = min((one.margin for one in mistakes if one.margin is not None), default=None)
     farthest = max((one.margin for one in right if one.margin is not None), default=None)
     lines = [
-        f"{len(mistakes)} known mistakes: {len(certificate.survivors)} survive.",
+        f"{_counted(mistakes)}: {len(certificate.survivors)} survive.",
         f"{len(right)} right solutions: {len(certificate.false_failures)} false failures.",
     ]
     if farthest is not None:
@@ -64,6 +64,13 @@ def summary(certificate: Certificate) -> list[str]:
         f"{certificate.complete_seeds} of the seeds were tried completely."
     )
     return lines
+
+
+def _counted(mistakes: Sequence[MistakeRecord]) -> str:
+    """How many there are, and in how many forms, if that is more."""
+    further = sum(bool(one.form_of) for one in mistakes)
+    forms = f", {len(mistakes)} with all their forms" if further else ""
+    return f"{len(mistakes) - further} known mistakes{forms}"
 
 
 def multiple(margin: float | None) -> str:

@@ -177,9 +177,9 @@ def _candidates(assignment: Assignment) -> Iterator[Candidate]:
     for turn, variant in enumerate(right_variants(assignment)):
         yield Candidate(variant.name, exercises, True, partial(vars, variant.module), variant.slow, turn)
     for exercise, mistakes in known_mistakes(assignment).items():
-        for mistake in mistakes:
+        for mistake in mistakes.forms():
             make = partial(mistake.namespace, assignment.reference)
-            yield Candidate(mistake.id, (exercise,), False, make, mistake.slow)
+            yield Candidate(mistake.name, (exercise,), False, make, mistake.slow)
 
 
 def _earns_all(exercise: Exercise, trials: Sequence[Trial]) -> bool:

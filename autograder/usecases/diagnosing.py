@@ -72,7 +72,8 @@ class Diagnoser:
 
     def diagnose(self, patient: Patient) -> Diagnosed:
         """What can be said of an exercise that failed; nothing if all its checks passed."""
-        mistakes = tuple(self._mistakes.get(patient.exercise, ()))
+        known = self._mistakes.get(patient.exercise)
+        mistakes = () if known is None else tuple(known.forms())
         case = _Case(patient, mistakes, self._replays, self._reference)
         case.explain()
         case.explain_own_code()
@@ -110,7 +111,8 @@ class _Case:
         for attempt in range(REDRAWS):
             left = self._left_over(found)
             unsure = bool(found.explanations) and any(self._is_about_numbers(one) for one in left)
-            if not left or (attempt > 0 and not found.tied and not unsure):
+            worth_while = found.tied or unsure or self._depends_on_draw(left)
+            if not left or (attempt > 0 and not worth_while):
                 break
             again = self._failed() if unsure else left
             self.sittings.append(self._sitting(self.patient.again(again, attempt)))
@@ -199,20 +201,31 @@ class _Case:
 
         ``fresh`` is how the check ended as the first one in a fork.
         """
-        earlier = calls_before_last(fresh.events)
-        runs = (0, 0) if fresh.verdict is Verdict.PASSED else (earlier,)
-        if fresh.verdict is not Verdict.PASSED and (earlier == 0 or not is_telling(fresh)):
-            return False
-        verdicts = []
         try:
-            with self.patient.fork() as student:
-                for number, skipped in enumerate(runs):
-                    rng = self.patient.draw(check.name, self.patient.looks + number)
-                    late = Late(student, LocalStudent(vars(self.reference)), skipped)
-                    verdicts.append(run_check(check, late, self.reference, rng).verdict)
+            if fresh.verdict is not Verdict.PASSED:
+                earlier = calls_before_last(fresh.events)
+                wrong_later = is_telling(fresh) and earlier > 0
+                return wrong_later and self._ends(check, [(0, earlier)]) == [Verdict.PASSED]
+            first, same, other = self._ends(check, [(0, 0), (0, 0), (1, 0)])
+            if first is not Verdict.PASSED:
+                return False
+            return same in TELLING or (other in TELLING and self._ends(check, [(1, 0)]) == [Verdict.PASSED])
         except StudentFailure:
             return False
-        return verdicts[0] is Verdict.PASSED and all(one in TELLING for one in verdicts[1:])
+
+    def _ends(self, check: Check, runs: Sequence[tuple[int, int]]) -> list[Verdict]:
+        """How the check ends, again and again in one fresh fork.
+
+        Each run says which numbers it draws, and how many of its calls the reference answers in the place
+        of the student. Raises StudentFailure where there is no fork.
+        """
+        verdicts = []
+        with self.patient.fork() as student:
+            for number, skipped in runs:
+                rng = self.patient.draw(check.name, self.patient.looks + number)
+                late = Late(student, LocalStudent(vars(self.reference)), skipped)
+                verdicts.append(run_check(check, late, self.reference, rng).verdict)
+        return verdicts
 
     def _sitting(self, outcomes: Outcomes) -> Sitting:
         return Sitting(self.patient.variant, self.patient.draw, outcomes)
@@ -220,6 +233,10 @@ class _Case:
     def _runs(self, check: Check) -> list[Outcome]:
         """How a check ended in each sitting in which it ran."""
         return [one for sitting in self.sittings for other, one in sitting.outcomes if other == check]
+
+    def _depends_on_draw(self, failed: Sequence[Check]) -> bool:
+        """Whether one of the checks that failed has passed on other inputs."""
+        return any(run.verdict is Verdict.PASSED for one in failed for run in self._runs(one))
 
     def _failed(self) -> list[Check]:
         """The checks, visible ones left out, that failed in a telling way."""

@@ -130,11 +130,11 @@ class Ledger:
             exercise.name,
             exercise.max_points,
             tuple(self._check(exercise.name, check) for check in checks),
-            tuple(self._mistake(exercise.name, one) for one in mistakes),
+            tuple(self._mistake(exercise.name, one) for one in mistakes.forms()),
         )
 
     def _check(self, exercise: str, check: Check) -> CheckRecord:
-        keys = [(exercise, one.id) for one in self._mistakes[exercise]]
+        keys = [(exercise, one.name) for one in self._mistakes[exercise].forms()]
         always = [key for key in keys if 0 < self._kills[key][check.name] == self._complete[key]]
         margins = [self._closest.get((key, check.name), math.inf) for key in always]
         return CheckRecord(
@@ -149,9 +149,9 @@ class Ledger:
         )
 
     def _mistake(self, exercise: str, mistake: Mistake) -> MistakeRecord:
-        key = exercise, mistake.id
+        key = exercise, mistake.name
         return MistakeRecord(
-            id=mistake.id,
+            id=mistake.name,
             belief=mistake.belief,
             seen=mistake.seen,
             seeds=self._seeds[key],
@@ -161,6 +161,7 @@ class Ledger:
             margin=_finite(self._clearest.get(key, math.inf)),
             diagnosed_seeds=self._diagnosed[key],
             said=dict(self._named[key]),
+            form_of=mistake.id if mistake.form else "",
         )
 
     def _said_of(self, right: str) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ INTEGERS = observed(
 )
 STATE = observed(
     "state",
-    "the first call after a fresh start is right, a later one with other arguments is wrong.",
+    "the first call after a fresh start is right, a later one is wrong.",
     "What of the first call is still there in the second: a global variable, a default argument, an array?",
 )
 

@@ -215,11 +215,66 @@ def test_two_mistakes_that_are_both_like_the_student_are_a_tie(reference: Module
     assert ({}, True) == (named(found), found.tied)
 
 
+def test_forms_of_one_mistake_are_no_rivals_and_explain_together(reference: ModuleType) -> None:
+    known = MistakeSet("double")
+
+    @known.add(hint="How often?", seen="courses")
+    def tripled(right: ModuleType, x: Any) -> Any:
+        """Two is three."""
+        return 3 * x
+
+    @known.form("tripled")
+    def tripled_or_so(right: ModuleType, x: Any) -> Any:
+        """Where there are three numbers they change their sign."""
+        return -3 * x if len(x) == 3 else 3 * x
+
+    only = ["long", "positive"]
+    for factor in (3, -3):
+        student = sit({"double": lambda x, factor=factor: factor * x if len(x) == 3 else 3 * x})
+        assert {"tripled": VALUES} == named(find(reference, student, known=known.forms()))
+    both = sit({"double": lambda x: 3 * x}, only=only)
+    assert {"tripled": tuple(only)} == named(find(reference, both, known=known.forms()))
+
+
 def test_the_same_exception_everywhere_says_nothing(reference: ModuleType) -> None:
     def double(x: Any) -> Any:
         raise IndexError
 
     assert {} == named(find(reference, sit({"double": double})))
+
+
+def test_that_a_memory_makes_calls_fail_says_nothing_until_a_number_shows_it(reference: ModuleType) -> None:
+    known = MistakeSet("double")
+
+    @known.add(stateful=True, hint="Whose?", seen="courses")
+    def first_added(right: ModuleType) -> Any:
+        """What was asked first belongs to all answers."""
+        first: list[Any] = []
+
+        def double(x: Any) -> Any:
+            first.append(x)
+            return 2 * x + first[0] - (x if len(first) == 1 else 0)
+
+        return double
+
+    def student(added: float) -> Mapping[str, object]:
+        first: list[Any] = []
+
+        def double(x: Any) -> Any:
+            first.append(x)
+            return 2 * x if len(first) == 1 else 2 * x + added * first[0]
+
+        return {"double": double}
+
+    only = ["short", "long", "positive"]
+    for added in (1.0, 0.5):
+        found = find(reference, sit(student(added), only=only), known=known)
+        assert {} == named(found)
+    found = find(reference, sit(student(1.0)), known=known)
+    assert {"first_added": ("long", "positive", "again", "once_more")} == {
+        name: checks_[:4] for name, checks_ in named(found).items()
+    }
+    assert {} == named(find(reference, sit(student(0.5)), known=known))
 
 
 def test_a_broken_contract_is_named_beside_wrong_values_or_alone(reference: ModuleType) -> None:

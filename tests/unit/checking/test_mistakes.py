@@ -77,6 +77,42 @@ def test_a_mistake_may_bring_other_functions_of_the_notebook(right: ModuleType) 
     assert namespace["double"](namespace["half"](5)) == 5
 
 
+def test_another_form_shares_all_but_its_function_and_is_no_mistake_more(right: ModuleType) -> None:
+    mistakes = MistakeSet("double")
+
+    @mistakes.add(hint="Think.", seen="a/b#1", companions={"half": lambda right, x: x - 1})
+    def tripled(right: ModuleType, x: float) -> Any:
+        """Two is three."""
+        return 3 * x
+
+    @mistakes.form("tripled", stateful=True)
+    def tripled_later(right: ModuleType) -> Any:
+        """It is so from the second call on."""
+        factors = [2, 3]
+        return lambda x: factors.pop() * x
+
+    first, later = mistakes.forms()
+    assert (1, [first]) == (len(mistakes), list(mistakes))
+    assert ("tripled", "tripled", "tripled_later") == (first.name, later.id, later.name)
+    assert (later.belief, later.hint, later.seen) == (first.belief, first.hint, first.seen)
+    assert later is mistakes["tripled_later"]
+    namespace: Any = later.namespace(right)
+    assert (3, 2, 1) == (namespace["double"](1), namespace["double"](1), namespace["half"](2))
+
+
+def test_a_form_of_no_mistake_or_with_a_name_that_is_taken_is_refused() -> None:
+    def tripled(right: ModuleType, x: float) -> Any:
+        """Two is three."""
+        return 3 * x
+
+    mistakes = MistakeSet("double")
+    with pytest.raises(ValueError, match="double has no mistake 'tripled'"):
+        mistakes.form("tripled")
+    mistakes.add(hint="Think.", seen="courses")(tripled)
+    with pytest.raises(ValueError, match="name is taken"):
+        mistakes.form("tripled")(tripled)
+
+
 def test_a_name_that_is_taken_and_a_missing_belief_are_refused() -> None:
     def silent(right: ModuleType, x: float) -> Any:
         return x

@@ -55,6 +55,15 @@ def test_the_page_lists_who_is_taken_for_whom() -> None:
     assert "Right solutions of which anything is said: none." in page
 
 
+def test_a_further_form_is_named_by_the_id_of_its_mistake_and_counted_apart() -> None:
+    form = replace(NAMED, id="squared_later", form_of="squared")
+    exercise = replace(CERTIFICATE.exercises[0], mistakes=(NAMED, form))
+    both = replace(CERTIFICATE, exercises=(exercise,))
+    assert "1 known mistakes, 2 with all their forms: 0 survive." in on_terminal(both)
+    assert "2 of 2 mistakes are named" in on_terminal(both)
+    assert "<code>squared_later</code>, a form of <code>squared</code>" in certificate_page(both)
+
+
 def test_a_right_solution_of_which_anything_is_said_breaks_the_certificate() -> None:
     wrong = replace(CERTIFICATE, right=(replace(CERTIFICATE.right[0], said=("squared",)),))
     assert CERTIFICATE.holds

@@ -136,6 +136,18 @@ def test_an_explanation_that_leaves_numbers_over_is_confirmed_on_further_inputs(
     assert REDRAWS == clinic.again
 
 
+def test_what_fails_on_some_inputs_only_is_tried_on_further_ones(diagnoser: Diagnoser) -> None:
+    factors = iter([7, 2])
+
+    def make() -> dict[str, object]:
+        factor = next(factors, 7)
+        return {"single": lambda x: x, "double": lambda x: factor * x}
+
+    clinic = Clinic(make)
+    diagnoser.diagnose(clinic.patient())
+    assert REDRAWS == clinic.again
+
+
 def test_integers_alone_are_seen(diagnoser: Diagnoser) -> None:
     clinic = Clinic(functions(lambda x: 2 * x if x.dtype.kind == "f" else x // 2))
     assert {"integers": "observed_integers"} == said(diagnoser.diagnose(clinic.patient()))

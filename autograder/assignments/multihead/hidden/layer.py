@@ -13,7 +13,7 @@ LAYER = Layer(
     keys=("x", "heads", "attention", "joined"),
     sizes=draws.SIZES,
     extremes=((1, 4, 6, 1), (3, 1, 1, 5)),
-    look_sizes=((2, 3, 4, 5), (3, 5, 2, 7)),
+    look_sizes=((2, 5, 4, 3), (3, 6, 2, 7)),
     fit_sizes=((2, 3, 4, 5), (2, 3, 2, 4)),
 )
 

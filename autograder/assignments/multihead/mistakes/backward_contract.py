@@ -90,7 +90,7 @@ def dy_changed(right: ModuleType, cache: Cache, params: Params, dy: Array) -> An
     seen="karpathy/micrograd#102",
 )
 def accumulated(right: ModuleType) -> Any:
-    """Gradients are added up from call to call until somebody sets them to zero."""
+    """The gradients of the matrices are added up from call to call until somebody sets them to zero."""
     total: dict[str, Array] = {}
 
     def multihead_backward(cache: Cache, params: Params, dy: Array) -> Any:
@@ -98,6 +98,48 @@ def accumulated(right: ModuleType) -> Any:
         for name, grad in grads.items():
             same_shape = name in total and total[name].shape == grad.shape
             total[name] = total[name] + grad if same_shape else grad
+        return dx, dict(total)
+
+    return multihead_backward
+
+
+@mistakes.form("accumulated", stateful=True)
+def accumulated_by_shape(right: ModuleType) -> Any:
+    """There is a sum for each shape."""
+    total: dict[tuple[str, tuple[int, ...]], Array] = {}
+
+    def multihead_backward(cache: Cache, params: Params, dy: Array) -> Any:
+        dx, grads = right.multihead_backward(cache, params, dy)
+        for name, grad in grads.items():
+            total[name, grad.shape] = total.get((name, grad.shape), 0.0) + grad
+        return dx, {name: total[name, grad.shape] for name, grad in grads.items()}
+
+    return multihead_backward
+
+
+@mistakes.form("accumulated", stateful=True)
+def accumulated_in_place(right: ModuleType) -> Any:
+    """There is a sum for each shape, and it is the very array that was returned before."""
+    total: dict[tuple[str, tuple[int, ...]], Array] = {}
+
+    def multihead_backward(cache: Cache, params: Params, dy: Array) -> Any:
+        dx, grads = right.multihead_backward(cache, params, dy)
+        for name, grad in grads.items():
+            total.setdefault((name, grad.shape), np.zeros_like(grad))[...] += grad
+        return dx, {name: total[name, grad.shape] for name, grad in grads.items()}
+
+    return multihead_backward
+
+
+@mistakes.form("accumulated", stateful=True)
+def accumulated_whatever_the_shape(right: ModuleType) -> Any:
+    """There is one sum, to which gradients of another shape cannot be added."""
+    total: dict[str, Array] = {}
+
+    def multihead_backward(cache: Cache, params: Params, dy: Array) -> Any:
+        dx, grads = right.multihead_backward(cache, params, dy)
+        for name, grad in grads.items():
+            total[name] = total.get(name, 0.0) + grad
         return dx, dict(total)
 
     return multihead_backward
@@ -119,6 +161,22 @@ def buffers_kept(right: ModuleType) -> Any:
             buffer[...] = grad
             grads[name] = buffer
         return grads.pop("dx"), grads
+
+    return multihead_backward
+
+
+@mistakes.form("buffers_kept", stateful=True)
+def buffers_kept_of_the_matrices(right: ModuleType) -> Any:
+    """Those of the four matrices are kept, dx is made anew."""
+    kept: dict[tuple[Any, ...], Array] = {}
+
+    def multihead_backward(cache: Cache, params: Params, dy: Array) -> Any:
+        dx, grads = right.multihead_backward(cache, params, dy)
+        for name, grad in grads.items():
+            buffer = kept.setdefault((name, grad.shape), np.empty(grad.shape))
+            buffer[...] = grad
+            grads[name] = buffer
+        return dx, grads
 
     return multihead_backward
 

@@ -23,6 +23,20 @@ def made_float32(right: ModuleType, x: Array, params: Params, heads: int, allowe
     return y.astype(np.float64), cache
 
 
+@mistakes.form("made_float32")
+def made_float32_throughout(right: ModuleType, x: Array, params: Params, heads: int, allowed: Array) -> Any:
+    """What is computed in float32 is returned as float32."""
+    params = {name: matrix.astype(np.float32) for name, matrix in params.items()}
+    return right.multihead(x.astype(np.float32), params, heads, allowed)
+
+
+@mistakes.form("made_float32")
+def made_float32_at_the_end(right: ModuleType, x: Array, params: Params, heads: int, allowed: Array) -> Any:
+    """Only y becomes float32."""
+    y, cache = right.multihead(x, params, heads, allowed)
+    return y.astype(np.float32), cache
+
+
 @mistakes.add(
     hint="What is the dtype of np.zeros_like of an array of integers?",
     seen="courses",
@@ -65,10 +79,10 @@ def queries_kept_as_x(right: ModuleType, x: Array, params: Params, heads: int, a
 
 
 @mistakes.add(
-    hint="Whose arrays does an operator such as /= change?",
+    hint="Whose array is it that a line such as x[...] = 0 or x -= 1 changes?",
     seen="linkedin/Liger-Kernel#254",
 )
-def x_centred_in_place(right: ModuleType, x: Array, params: Params, heads: int, allowed: Array) -> Any:
+def x_overwritten(right: ModuleType, x: Array, params: Params, heads: int, allowed: Array) -> Any:
     """The input may serve as a scratch pad once the projections are done."""
     y, cache = right.multihead(x.copy(), params, heads, allowed)
     x -= x
@@ -98,6 +112,18 @@ def first_params_kept(right: ModuleType) -> Any:
     def multihead(x: Array, params: Params, heads: int, allowed: Array) -> Any:
         first = kept.setdefault(params["wq"].shape, params)
         return right.multihead(x, first, heads, allowed)
+
+    return multihead
+
+
+@mistakes.form("first_params_kept", stateful=True)
+def very_first_params_kept(right: ModuleType) -> Any:
+    """They are kept whatever shapes come later."""
+    kept: list[Params] = []
+
+    def multihead(x: Array, params: Params, heads: int, allowed: Array) -> Any:
+        kept.append(params)
+        return right.multihead(x, kept[0], heads, allowed)
 
     return multihead
 

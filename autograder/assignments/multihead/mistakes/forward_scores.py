@@ -169,6 +169,14 @@ def mask_inverted(right: ModuleType, x: Array, params: Params, heads: int, allow
     return with_softmax(right, x, params, heads, lambda s: softmax(np.where(allowed, -1e9, s)))
 
 
+@mistakes.form("mask_inverted")
+def mask_inverted_for_attention(
+    right: ModuleType, x: Array, params: Params, heads: int, allowed: Array
+) -> Any:
+    """The given attention() gets the inverted mask, and refuses one in which a query has no key."""
+    return right.multihead(x, params, heads, ~allowed)
+
+
 @mistakes.add(
     hint="Which axis of the scores belongs to the queries, and which axis of allowed?",
     seen="courses",

@@ -43,6 +43,13 @@ def heads_before_batch(right: ModuleType, h: Array) -> Any:
     return h.transpose(1, 2, 0, 3).reshape(batch, seq, heads * d_head)
 
 
+@mistakes.form("heads_before_batch")
+def heads_before_batch_alone(right: ModuleType, h: Array) -> Any:
+    """Batch and heads are exchanged, and time stays behind them."""
+    batch, heads, seq, d_head = h.shape
+    return h.swapaxes(0, 1).reshape(batch, seq, heads * d_head)
+
+
 @mistakes.add(
     hint="Over which axis does np.concatenate walk when it is given one array?",
     seen="courses",

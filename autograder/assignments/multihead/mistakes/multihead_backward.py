@@ -241,9 +241,19 @@ def projections_not_transposed(right: ModuleType, cache: Cache, params: Params, 
     seen="courses",
 )
 def dwq_and_dwk_exchanged(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
-    """The gradients of queries and keys trade places on their way to the matrices."""
+    """The gradients of wq and wk trade places; dx, which needs both, comes out right."""
     dx, grads = right.multihead_backward(cache, params, dy)
     return dx, {**grads, "wq": grads["wk"], "wk": grads["wq"]}
+
+
+@mistakes.add(
+    hint="Along which of the three routes does each part of what attention_backward returns go on?",
+    seen="courses",
+)
+def query_and_key_parts_exchanged(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
+    """What attention_backward returns for the queries belongs to the keys, and the other way round."""
+    parts = parts_of(right, cache, params, dy)
+    return finish(cache, params, dy, parts.k, parts.q, parts.v)
 
 
 @mistakes.add(

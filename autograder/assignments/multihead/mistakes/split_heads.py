@@ -106,9 +106,19 @@ def transposed_then_reshaped(right: ModuleType, x: Array, heads: int) -> Any:
     seen="feevos/ceecnet#6",
 )
 def one_head(right: ModuleType, x: Array, heads: int) -> Any:
-    """A new axis is enough: each head sees all channels."""
+    """A new axis of length one is all: its single head has all channels."""
     right.split_heads(x, heads)
     return x[:, None]
+
+
+@mistakes.add(
+    hint="How wide is x, and how wide are all your heads together?",
+    seen="courses",
+)
+def channels_for_each_head(right: ModuleType, x: Array, heads: int) -> Any:
+    """Every head has all channels: x is repeated along a new axis, once for each head."""
+    right.split_heads(x, heads)
+    return np.repeat(x[:, None], heads, axis=1)
 
 
 @mistakes.add(

@@ -1,3 +1,5 @@
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,12 @@ def test_no_two_axes_have_one_length() -> None:
         assert batch * seq != heads * d_head
 
 
+def test_several_sizes_share_the_shape_of_the_matrices() -> None:
+    widths = Counter(heads * d_head for _, _, heads, d_head in draws.SIZES)
+    assert len(widths) > 1
+    assert min(widths.values()) > 1
+
+
 def test_the_sizes_of_a_check_differ() -> None:
     for seed in SEEDS:
         assert len(set(draws.sizes(rng(seed), 3))) == 3
@@ -28,8 +36,9 @@ def test_a_mask_is_neither_symmetric_nor_causal_and_leaves_choices(seq: int) -> 
         mask = draws.mask(rng(seed), seq)
         assert mask.shape == (seq, seq)
         assert mask.dtype == np.bool_
-        assert np.all(mask.any(axis=0))
-        assert np.all(mask.any(axis=1))
+        for axis in (0, 1):
+            assert np.all(mask.any(axis=axis))
+            assert not np.any(mask.all(axis=axis))
         assert not np.array_equal(mask, mask.T)
         assert np.any(np.triu(mask, 1))
         assert np.any(np.tril(mask, -1))
