@@ -73,9 +73,16 @@ class ExerciseResult:
     error: str | None = None
 
 
+#: The note in each result that was reached without the sandbox.
+WITHOUT_SANDBOX = "This was graded without the sandbox, on the instructor's demand (--unsafe)."
+
+
 @dataclass(frozen=True)
 class SubmissionResult:
-    """One student's result; ``score`` is automatic plus manual so far, None on a fault of ours."""
+    """One student's result; ``score`` is automatic plus manual so far, None on a fault of ours.
+
+    ``sandboxed`` is False where nothing kept the student's code from the rest of the machine.
+    """
 
     student: str
     score: float | None
@@ -84,6 +91,7 @@ class SubmissionResult:
     reason: str | None = None
     notes: tuple[str, ...] = ()
     exercises: tuple[ExerciseResult, ...] = ()
+    sandboxed: bool = True
 
 
 @dataclass(frozen=True)
@@ -121,14 +129,21 @@ class RecordedNotebook:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a student's code may use. Times are CPU seconds; ``wall_factor`` times as much by the clock."""
+    """What a student's code may use. Times are CPU seconds; ``wall_factor`` times as much by the clock.
+
+    ``docs/limits.md`` says what each of them means, and what happens beyond it.
+    """
 
     call_seconds: float = 2.0
     exercise_seconds: float = 10.0
     notebook_seconds: float = 30.0
     wall_factor: float = 3.0
     memory_bytes: int = 2 * 2**30
+    total_memory_bytes: int = 3 * 2**30
+    processes: int = 256
+    open_files: int = 256
     file_bytes: int = 64 * 2**20
+    tmp_bytes: int = 128 * 2**20
+    tmp_files: int = 10_000
     output_bytes: int = 4 * 2**20
     answer_bytes: int = 64 * 2**20
-    processes: int = 256

@@ -1,7 +1,9 @@
 """What all tests share: warm workers for student code, since starting one for every test would take minutes,
 and one browser a process, since Playwright allows no more.
 
-Property tests draw the same examples every time.
+Each such test runs twice, with and without the sandbox, which must make no difference to any verdict. Where
+a machine allows no sandbox, the tests that need it are skipped and say why. Property tests draw the same
+examples every time.
 """
 
 import os
@@ -15,12 +17,14 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from autograder.errors import SandboxError
 from autograder.model import Limits
+from autograder.sandbox.choice import UNSAFE, Way, choose
 from autograder.sandbox.examination import Budget, Examination
-from autograder.sandbox.launcher import PlainLauncher
 from autograder.sandbox.notebook_run import NotebookRun, run_notebook
 from autograder.sandbox.outputs import Output
 from autograder.sandbox.session import CellStep, ExamineStep, Run, Step, Worker
+from autograder.sandbox.worker.processes import descendants, number_inside
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 #: Names of other machines are never resolved, whoever asks.
@@ -53,10 +57,14 @@ HASTY = replace(STRICT, wall_factor=3.0)
 class Bench:
     """A warm worker, and notebooks written as their cells' sources; ``tidy`` closes what is left open."""
 
-    def __init__(self, limits: Limits):
+    def __init__(self, way: Way, limits: Limits):
         self.limits = limits
-        self.launcher = PlainLauncher()
-        self.worker = Worker(self.launcher, limits)
+        self.launcher = way()
+        try:
+            self.worker = Worker(self.launcher, limits)
+        except SandboxError:
+            self.launcher.close()
+            raise
         self._runs: list[Run] = []
 
     def run(self, *cells: str | ExamineStep, files: Mapping[str, str] | None = None) -> Run:
@@ -88,9 +96,18 @@ class Bench:
 
     def folder(self, files: Mapping[str, str]) -> Path:
         folder = Path(tempfile.mkdtemp(dir=self.worker.folder))
+        folder.chmod(0o755)
         for name, text in files.items():
             (folder / name).write_text(text)
         return folder
+
+    def processes(self) -> set[int]:
+        """The processes that run code of the student's, and those that did and are not buried yet."""
+        return {pid for pid in descendants(self.worker._zygote.pid) if number_inside(pid) != 1}
+
+    def process(self, number: int) -> int | None:
+        """The process that knows itself by that number, if there is one."""
+        return next((pid for pid in self.processes() if number_inside(pid) == number), None)
 
     def tidy(self) -> None:
         while self._runs:
@@ -115,23 +132,42 @@ def open_descriptors() -> Callable[[], int]:
     return lambda: len(list(Path("/proc/self/fd").iterdir()))
 
 
+def sandbox_or_skip() -> Way:
+    try:
+        return choose()
+    except SandboxError as error:
+        pytest.skip(f"this machine allows no sandbox: {error}")
+
+
+@pytest.fixture(scope="session", params=["unsafe", "sandboxed"])
+def way(request: pytest.FixtureRequest) -> Way:
+    """How student code runs: without the sandbox, and in it."""
+    return UNSAFE if request.param == "unsafe" else sandbox_or_skip()
+
+
 @pytest.fixture(scope="session")
-def _warm_bench() -> Iterator[Bench]:
-    bench = Bench(Limits())
+def sandbox() -> Way:
+    """The sandbox, for tests that make no sense without it."""
+    return sandbox_or_skip()
+
+
+@pytest.fixture(scope="session")
+def _warm_bench(way: Way) -> Iterator[Bench]:
+    bench = Bench(way, Limits())
     yield bench
     bench.close()
 
 
 @pytest.fixture(scope="session")
-def _strict_bench() -> Iterator[Bench]:
-    bench = Bench(STRICT)
+def _strict_bench(way: Way) -> Iterator[Bench]:
+    bench = Bench(way, STRICT)
     yield bench
     bench.close()
 
 
 @pytest.fixture(scope="session")
-def _hasty_bench() -> Iterator[Bench]:
-    bench = Bench(HASTY)
+def _hasty_bench(way: Way) -> Iterator[Bench]:
+    bench = Bench(way, HASTY)
     yield bench
     bench.close()
 
@@ -157,10 +193,24 @@ def hasty(_hasty_bench: Bench) -> Iterator[Bench]:
     _hasty_bench.tidy()
 
 
+@pytest.fixture(scope="module")
+def make_bench() -> Iterator[Callable[[Way, Limits], Bench]]:
+    """Makes workers that a module's tests share."""
+    made: list[Bench] = []
+
+    def make(way: Way, limits: Limits) -> Bench:
+        made.append(Bench(way, limits))
+        return made[-1]
+
+    yield make
+    for bench in made:
+        bench.close()
+
+
 @pytest.fixture
-def own_bench() -> Iterator[Bench]:
+def own_bench(way: Way) -> Iterator[Bench]:
     """A worker for this test alone, which may break it."""
-    bench = Bench(STRICT)
+    bench = Bench(way, STRICT)
     yield bench
     bench.close()
 

@@ -23,6 +23,15 @@ def add_assignment(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("assignment", metavar="ASSIGNMENT", help="its folder's name in source/")
 
 
+def add_unsafe(parser: argparse.ArgumentParser) -> None:
+    """Add ``--unsafe``."""
+    parser.add_argument(
+        "--unsafe",
+        action="store_true",
+        help="run students' code without the sandbox, with all your rights; every result will say so",
+    )
+
+
 def shown(path: Path) -> str:
     """A path as a person at the prompt would type it: relative where it lies below the current folder."""
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

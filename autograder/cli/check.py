@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from autograder.cli.arguments import Verbs, add_course, add_json
+from autograder.cli.arguments import Verbs, add_course, add_json, add_unsafe
 from autograder.cli.results import show, write_json
 from autograder.errors import JudgeError
 from autograder.model import Status, SubmissionResult, Verdict
@@ -17,6 +17,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--assignment", metavar="NAME", help="its assignment (default: by the file's or its folder's name)"
     )
+    add_unsafe(parser)
     add_course(parser)
     add_json(parser)
     parser.set_defaults(run=run)
@@ -26,12 +27,13 @@ def run(args: argparse.Namespace) -> int:
     """Check; returns the exit code: 1 if a check fails or nothing can be read, 4 for a fault of ours."""
     from autograder.assignments.catalog import find_course, load_assignment
     from autograder.reporting.table import submission_table
-    from autograder.sandbox.launcher import PlainLauncher
+    from autograder.sandbox.choice import choose
     from autograder.usecases.check import assignment_of, check_notebook
 
     course = find_course(args.course)
     assignment = load_assignment(course, assignment_of(course, args.notebook, args.assignment))
-    graded = check_notebook(assignment, args.notebook, PlainLauncher)
+    way = choose(unsafe=args.unsafe, hidden=[course])
+    graded = check_notebook(assignment, args.notebook, way)
     show(submission_table(assignment.name, graded.result, cut=sys.stdout.isatty()), args.json)
     write_json(args.json, assignment.name, [graded.result])
     if graded.result.status is Status.JUDGE_ERROR:

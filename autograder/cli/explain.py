@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from autograder.cli.arguments import Verbs, add_assignment, add_course
+from autograder.cli.arguments import Verbs, add_assignment, add_course, add_unsafe
 from autograder.cli.results import show, write_text
 from autograder.errors import JudgeError
 from autograder.model import Status
@@ -33,6 +33,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--force", action="store_true", help="replay what has changed since the grading, as it is now"
     )
+    add_unsafe(parser)
     add_course(parser)
     parser.add_argument(
         "--json", metavar="FILE", help="write the explanation as JSON, too; - for standard output alone"
@@ -45,14 +46,14 @@ def run(args: argparse.Namespace) -> int:
     from autograder.assignments.catalog import find_course, load_assignment
     from autograder.reporting.explanation import explanation_to_json
     from autograder.reporting.explanation_view import explanation_view
-    from autograder.sandbox.launcher import PlainLauncher
+    from autograder.sandbox.choice import choose
     from autograder.usecases.explain import explain
 
     assignment = load_assignment(find_course(args.course), args.assignment)
     explanation = explain(
         assignment,
         args.student,
-        PlainLauncher,
+        choose(unsafe=args.unsafe, hidden=[assignment.course]),
         exercise=args.exercise,
         check=args.check,
         force=args.force,

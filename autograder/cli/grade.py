@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from autograder.cli.arguments import Verbs, add_assignment, add_course, add_json
+from autograder.cli.arguments import Verbs, add_assignment, add_course, add_json, add_unsafe
 from autograder.cli.results import progress_bar, show, width, write_json
 from autograder.errors import JudgeError
 from autograder.model import Status
@@ -22,6 +22,7 @@ def add_parser(verbs: Verbs) -> None:
         "--student", metavar="ID", action="append", default=[], help="only this student (may be repeated)"
     )
     parser.add_argument("--force", action="store_true", help="grade unchanged submissions again, too")
+    add_unsafe(parser)
     add_course(parser)
     add_json(parser)
     parser.set_defaults(run=run)
@@ -31,14 +32,15 @@ def run(args: argparse.Namespace) -> int:
     """Grade; returns the exit code: 4 if a submission could not be graded by a fault of ours."""
     from autograder.assignments.catalog import find_course, load_assignment
     from autograder.reporting.class_table import class_table
-    from autograder.sandbox.launcher import PlainLauncher
+    from autograder.sandbox.choice import choose
     from autograder.usecases.grade import grade_class
 
     assignment = load_assignment(find_course(args.course), args.assignment)
+    way = choose(unsafe=args.unsafe, hidden=[assignment.course])
     with progress_bar(f"grading {assignment.name}") as advance:
         entries = grade_class(
             assignment,
-            PlainLauncher,
+            way,
             students=args.student,
             force=args.force,
             progress=lambda done, total, entry: advance(done, total, entry.result.student),

@@ -13,12 +13,12 @@ import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
-from autograder.cli import certify, check, data, demo, explain, feedback, grade, lab, release
+from autograder.cli import certify, check, data, demo, doctor, explain, feedback, grade, lab, release
 from autograder.cli.arguments import Verbs
 from autograder.errors import AutograderError, CourseError, JudgeError, did_you_mean
 
 #: In the order in which ``--help`` lists them.
-VERBS = (release, grade, feedback, explain, check, certify, lab, data, demo)
+VERBS = (release, grade, feedback, explain, check, certify, lab, data, demo, doctor)
 
 EXIT_CODES = """\
 exit codes: 0 done; 1 done, with a negative answer; 2 wrong use, or a course to

@@ -35,11 +35,21 @@ class Answer:
 
 
 class Grader:
-    """Grades submissions of one assignment in a process that is started when it is first needed."""
+    """Grades submissions of one assignment in a process that is started when it is first needed.
 
-    def __init__(self, course: Path, assignment: str, directory: Mapping[str, str]) -> None:
+    With ``unsafe`` students' code runs without the sandbox, and every result says so.
+    """
+
+    def __init__(
+        self, course: Path, assignment: str, directory: Mapping[str, str], *, unsafe: bool = False
+    ) -> None:
         self._course = course
-        self._order = {"course": str(course), "assignment": assignment, "directory": dict(directory)}
+        self._order = {
+            "course": str(course),
+            "assignment": assignment,
+            "unsafe": unsafe,
+            "directory": dict(directory),
+        }
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
 

@@ -5,7 +5,7 @@ keeps a warm worker for all submissions of one command, and cannot harm the serv
 input, answers each line with one line on standard output, and ends with its parent, or when it has had
 nothing to do for a while::
 
-    {"course": ..., "assignment": ..., "directory": {...}}    once, without an answer
+    {"course": ..., "assignment": ..., "unsafe": ..., "directory": {...}}    once, without an answer
     {"student": ...}  ->  {"status": ..., "score": ..., ...}  what became of the submission
                       or  {"fault": ...}                      why nothing could be graded
 
@@ -32,7 +32,7 @@ from autograder.errors import AutograderError, CourseError
 from autograder.gradebook.book import Gradebook
 from autograder.gradebook.configuration import CourseConfiguration
 from autograder.reporting.records import Records
-from autograder.sandbox.launcher import PlainLauncher
+from autograder.sandbox.choice import choose
 from autograder.usecases.grade import Entry, Grader
 from autograder.usecases.judging import Judge
 
@@ -88,7 +88,8 @@ def _open(order: Json, stack: ExitStack) -> Course:
         raise CourseError(
             f"The source is taken from {assignment.source_dir}, but nbgrader has it in {source}."
         )
-    judge = stack.enter_context(Judge(assignment, course_secret(folder), PlainLauncher))
+    way = choose(unsafe=order["unsafe"], hidden=[folder])
+    judge = stack.enter_context(Judge(assignment, course_secret(folder), way))
     return Course(assignment, configuration, judge)
 
 

@@ -40,12 +40,16 @@ class JudgeSubmission(Preprocessor):
     """Grades a submission outside of any kernel; never raises, since nbgrader would delete what is there."""
 
     enabled = Bool(True, help="Whether submissions are judged; otherwise they get no score.").tag(config=True)
+    unsafe = Bool(
+        False,
+        help="Whether students' code runs without the sandbox, with all your rights; every result says so.",
+    ).tag(config=True)
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Give back the autograded notebook in place of the one that nbgrader has read."""
         names = resources["nbgrader"]
         exporter: Any = self.parent
-        session = _session_of(exporter.parent)
+        session = _session_of(exporter.parent, unsafe=self.unsafe)
         page = session.page(names["student"], names["assignment"], names["notebook"], self.log)
         return nbformat.from_dict(page), resources  # type: ignore[no-untyped-call]
 
@@ -54,10 +58,10 @@ class JudgeSubmission(Preprocessor):
 _sessions: WeakKeyDictionary[Any, Session] = WeakKeyDictionary()
 
 
-def _session_of(converter: Any) -> Session:
+def _session_of(converter: Any, *, unsafe: bool) -> Session:
     """The session of nbgrader's converter, which makes new preprocessors for every notebook."""
     session = _sessions.get(converter)
     if session is None:
-        session = _sessions[converter] = Session(converter.coursedir)
+        session = _sessions[converter] = Session(converter.coursedir, unsafe=unsafe)
         finalize(converter, session.close)
     return session

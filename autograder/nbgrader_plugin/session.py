@@ -26,12 +26,13 @@ Json = dict[str, Any]
 class Session:
     """Grades submissions, with one warm process for each assignment.
 
-    ``directory`` is nbgrader's ``CourseDirectory``. Whatever goes wrong is told in the log, in the page and
-    in the gradebook, never raised: nbgrader would delete what is there.
+    ``directory`` is nbgrader's ``CourseDirectory``; ``unsafe`` does without the sandbox. Whatever goes wrong
+    is told in the log, in the page and in the gradebook, never raised: nbgrader would delete what is there.
     """
 
-    def __init__(self, directory: Any) -> None:
+    def __init__(self, directory: Any, *, unsafe: bool = False) -> None:
         self._directory = directory
+        self._unsafe = unsafe
         self._graders: dict[str, Grader] = {}
         self._has_pages: dict[tuple[str, str], bool] = {}
 
@@ -67,7 +68,8 @@ class Session:
     def _grader(self, assignment: str) -> Grader:
         if assignment not in self._graders:
             directory = {name: str(getattr(self._directory, name)) for name in _DIRECTORY}
-            self._graders[assignment] = Grader(Path(self._directory.root), assignment, directory)
+            root = Path(self._directory.root)
+            self._graders[assignment] = Grader(root, assignment, directory, unsafe=self._unsafe)
         return self._graders[assignment]
 
     def _folder(self, student: str, assignment: str) -> Path:

@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from autograder.model import ExerciseResult, Status, SubmissionResult, Verdict
+from autograder.model import WITHOUT_SANDBOX, ExerciseResult, Status, SubmissionResult, Verdict
 from autograder.reporting.table import number, plain, remarks
 
 #: Names longer than the room that is left are folded; with less room than this, exercises are left out.
@@ -46,7 +46,15 @@ def class_table(assignment: str, results: Sequence[SubmissionResult], *, width: 
     for row, result in enumerate(results):
         table.add_row(Text(plain(result.student)), *(values[row] for _, values in columns))
     head = Text(f"{plain(assignment)}: {count}", "bold")
-    return Group(head, table, *_waiting(results, names), *_worth_a_look(results))
+    return Group(head, *_warning(results), table, *_waiting(results, names), *_worth_a_look(results))
+
+
+def _warning(results: Sequence[SubmissionResult]) -> Iterator[RenderableType]:
+    """How many results were reached without the sandbox, said once for all of them."""
+    unsafe = sum(not result.sandboxed for result in results)
+    if unsafe:
+        which = "All" if unsafe == len(results) else f"{unsafe} of them"
+        yield Text(f"{which} graded without the sandbox (--unsafe).", "bold yellow")
 
 
 def _waiting(results: Sequence[SubmissionResult], names: Sequence[str]) -> Iterator[RenderableType]:
@@ -68,12 +76,16 @@ def _waiting(results: Sequence[SubmissionResult], names: Sequence[str]) -> Itera
 
 def _worth_a_look(results: Sequence[SubmissionResult]) -> Iterator[RenderableType]:
     """What was unusual, student by student."""
-    notes = [(result, (*result.notes, *_unusual(result))) for result in results]
+    notes = [(result, (*_notes(result), *_unusual(result))) for result in results]
     odd = [(result, said) for result, said in notes if said or result.status is not Status.GRADED]
     if odd:
         yield Text("Worth a look:")
     for result, said in odd:
         yield Group(Text(plain(result.student), style="bold"), *remarks(result, said))
+
+
+def _notes(result: SubmissionResult) -> Iterator[str]:
+    return (note for note in result.notes if note != WITHOUT_SANDBOX)
 
 
 def _unusual(result: SubmissionResult) -> Iterator[str]:

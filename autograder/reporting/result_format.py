@@ -59,6 +59,7 @@ def submission_to_data(result: SubmissionResult, *, with_details: bool = False) 
         "status": str(result.status),
         "reason": result.reason,
         "notes": list(result.notes),
+        "sandboxed": result.sandboxed,
         "exercises": [
             {
                 "name": exercise.name,
@@ -82,6 +83,8 @@ def submission_from_data(data: Json) -> SubmissionResult:
         status=Status(data["status"]),
         reason=data.get("reason"),
         notes=tuple(data.get("notes", ())),
+        # Who does not say so cannot be relied on.
+        sandboxed=data.get("sandboxed") is True,
         exercises=tuple(
             ExerciseResult(
                 name=exercise["name"],

@@ -6,6 +6,7 @@ and every later request fails in the same way.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -30,6 +31,20 @@ from autograder.sandbox.worker.processes import Process
 GREETING_SECONDS = 20.0
 
 
+@dataclass(frozen=True)
+class Box:
+    """What all examinations of one run have in common.
+
+    ``lines`` gives the number of lines of each cell, ``has_exceeded`` says whether the box has killed
+    processes, since it was last asked, because all together used too much.
+    """
+
+    zygote: Process
+    limits: Limits
+    lines: Mapping[int, int]
+    has_exceeded: Callable[[], bool]
+
+
 class Budget:
     """The time that all examinations of one exercise may still use: CPU seconds, and seconds by the clock."""
 
@@ -51,37 +66,33 @@ class Budget:
 class Examination:
     """One fork of the student's process under examination; a ``Student``."""
 
-    def __init__(
-        self, channel: Channel, process: Process, limits: Limits, budget: Budget, lines: Mapping[int, int]
-    ):
+    def __init__(self, channel: Channel, process: Process, box: Box, budget: Budget):
         self._channel = channel
         self._process = process
-        self._limits = limits
+        self._box = box
+        self._limits = box.limits
         self._budget = budget
-        self._lines = lines
         self._turn = 0
         self._ended: Callable[[], StudentFailure] | None = None
 
     @classmethod
-    def start(
-        cls, held: Channel, zygote: Process, limits: Limits, budget: Budget, lines: Mapping[int, int]
-    ) -> "Examination":
+    def start(cls, held: Channel, box: Box, budget: Budget) -> "Examination":
         """Fork a held process; raises a ``StudentFailure`` where no fork can be had."""
         budget.check()
-        channel, far = pair(limits.answer_bytes)
+        channel, far = pair(box.limits.answer_bytes)
         patience = TimeLimit(min(GREETING_SECONDS, budget.wall_seconds))
         try:
             with far:
                 held.send({"do": "fork"}, limit=patience, sockets=[far])
-            process = channel.greet(patience, zygote.pid, parent=held.peer)
+            process = channel.greet(patience, box.zygote.pid, parent=held.peer)
         except (ChannelClosed, OutOfTime, wire.WireError) as error:
             channel.kill()
             channel.close()
-            failure = _failure(error)
+            failure = _failure(error, box)
             raise failure() from error
         finally:
             budget.use(0.0, patience.wall_used())
-        return cls(channel, process, limits, budget, lines)
+        return cls(channel, process, box, budget)
 
     @property
     def alive(self) -> bool:
@@ -149,7 +160,7 @@ class Examination:
             self._channel.send(request | {"turn": self._turn}, body, limit=limit)
             return self._channel.receive(limit)
         except (ChannelClosed, OutOfTime, wire.WireError) as error:
-            raise self._end(_failure(error)) from error
+            raise self._end(_failure(error, self._box)) from error
         finally:
             self._budget.use(limit.cpu_used(), limit.wall_used())
 
@@ -171,12 +182,12 @@ class Examination:
                 case {"memory": True}:
                     raise StudentMemoryExceeded
         except wire.WireError as error:
-            raise self._end(_failure(error)) from error
+            raise self._end(_failure(error, self._box)) from error
         raise self._end(StudentMalformed)
 
     def _place(self, cell: Any, line: Any) -> tuple[int | None, int | None]:
         """The place of an error, if there is such a line in the student's notebook."""
-        if type(cell) is int and type(line) is int and 1 <= line <= self._lines.get(cell, 0):
+        if type(cell) is int and type(line) is int and 1 <= line <= self._box.lines.get(cell, 0):
             return cell, line
         return None, None
 
@@ -274,13 +285,15 @@ def encode_argument(value: Any, encoder: wire.Encoder) -> list[Any]:
     return scalar
 
 
-def _failure(error: ChannelClosed | OutOfTime | wire.WireError) -> Callable[[], StudentFailure]:
+def _failure(error: ChannelClosed | OutOfTime | wire.WireError, box: Box) -> Callable[[], StudentFailure]:
     """What a broken conversation means for the student; nothing of the error itself is kept alive."""
     match error:
         case OutOfTime():
             return partial(StudentTimedOut, by_clock=error.by_clock)
         case wire.WireError():
             return partial(StudentMalformed, str(error))
+    if box.has_exceeded():
+        return StudentMemoryExceeded
     return partial(StudentCrashed, str(error))
 
 

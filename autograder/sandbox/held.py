@@ -5,25 +5,21 @@ from collections.abc import Mapping, Sequence
 
 from autograder.checking.student import StudentCrashed
 from autograder.errors import JudgeError
-from autograder.model import Limits
 from autograder.sandbox.channel import Channel, ChannelClosed, OutOfTime, TimeLimit, pair
-from autograder.sandbox.examination import GREETING_SECONDS, Budget, Examination
+from autograder.sandbox.examination import GREETING_SECONDS, Box, Budget, Examination
 from autograder.sandbox.worker import wire
 from autograder.sandbox.worker.links import SOCKETS_LIMIT
-from autograder.sandbox.worker.processes import Process
 
 
 class HeldForks:
     """One channel for each exercise, and behind it, once the notebook has come so far, a fork that waits."""
 
-    def __init__(self, exercises: Sequence[str], zygote: Process, limits: Limits, lines: Mapping[int, int]):
+    def __init__(self, exercises: Sequence[str], box: Box):
         if len(set(exercises)) < len(exercises) or len(exercises) >= SOCKETS_LIMIT:
             raise JudgeError(
                 "the exercises of a run must have names of their own, and there must not be too many"
             )
-        self._zygote = zygote
-        self._limits = limits
-        self._lines = lines
+        self._box = box
         self._examinations: list[Examination] = []
         pairs = {exercise: pair(body_limit=0) for exercise in exercises}
         self._channels = {exercise: channel for exercise, (channel, _) in pairs.items()}
@@ -45,7 +41,7 @@ class HeldForks:
 
     def _greet(self, channel: Channel, limit: TimeLimit) -> None:
         try:
-            channel.greet(limit, self._zygote.pid)
+            channel.greet(limit, self._box.zygote.pid)
         except (ChannelClosed, OutOfTime, wire.WireError):
             channel.kill()
 
@@ -64,7 +60,7 @@ class HeldForks:
         channel = self._channels.get(exercise)
         if channel is None or channel.peer is None:
             raise StudentCrashed(f"no process waits at the place of {exercise}")
-        examination = Examination.start(channel, self._zygote, self._limits, budget, self._lines)
+        examination = Examination.start(channel, self._box, budget)
         self._examinations.append(examination)
         return examination
 

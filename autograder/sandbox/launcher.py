@@ -6,29 +6,28 @@ The rest of the kit does not know which launcher it uses.
 import os
 import socket
 import subprocess
-import sys
-import sysconfig
 import tempfile
 from pathlib import Path
 from typing import Protocol
 
+from autograder.model import Limits
 from autograder.sandbox.folder import remove
+from autograder.sandbox.interpreter import Interpreter, this_interpreter
 
 LOG_BYTES = 2000
 WORKER_FOLDER = Path(__file__).parent / "worker"
 
 #: Run by the interpreter of the box: load the worker by path under a name of its own, and hand over.
 BOOT = """
-import importlib.util, sys
-descriptor, folder, *packages = sys.argv[1:]
-sys.path += packages
+import importlib.util, os, sys
+module, folder, packages, *arguments = sys.argv[1:]
+sys.path += packages.split(os.pathsep)
 spec = importlib.util.spec_from_file_location(
     "judge_worker", folder + "/__init__.py", submodule_search_locations=[folder])
 sys.modules["judge_worker"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(sys.modules["judge_worker"])
 sys.argv = [""]
-from judge_worker.zygote import main
-main(int(descriptor))
+importlib.import_module("judge_worker." + module).main(*arguments)
 """
 
 
@@ -41,7 +40,15 @@ class Launcher(Protocol):
 
     @property
     def counts_processes(self) -> bool:
-        """Whether a limit on the number of processes counts those of the box alone."""
+        """Whether the kernel's limit on the number of processes counts those of the box alone."""
+
+    @property
+    def single_use(self) -> bool:
+        """Whether a zygote serves one run only."""
+
+    @property
+    def uid(self) -> int | None:
+        """The user as whom student code runs, if another than the zygote's own; set when it has started."""
 
     @property
     def folder(self) -> Path:
@@ -50,14 +57,25 @@ class Launcher(Protocol):
     def inside(self, path: Path) -> str:
         """The name, inside the box, of a path below ``folder``."""
 
-    def start(self, control: socket.socket) -> subprocess.Popen[bytes]:
-        """Start the zygote on that control socket."""
+    def start(self, control: socket.socket, limits: Limits) -> subprocess.Popen[bytes]:
+        """Start the zygote on that control socket; raises SandboxError where that cannot even be tried."""
 
     def log(self) -> str:
         """The end of what the zygote wrote to stderr: for a report of a fault of ours."""
 
     def close(self) -> None:
         """Remove ``folder``."""
+
+
+class Launch(Protocol):
+    """What makes a launcher when it is called, and says beforehand whether that is a sandboxed one."""
+
+    @property
+    def sandboxed(self) -> bool:
+        """As the launchers'."""
+
+    def __call__(self) -> Launcher:
+        """A new launcher."""
 
 
 class PlainLauncher:
@@ -70,6 +88,8 @@ class PlainLauncher:
 
     sandboxed = False
     counts_processes = False
+    single_use = False
+    uid = None
 
     def __init__(self) -> None:
         self._top = Path(tempfile.mkdtemp(prefix="autograder-"))
@@ -81,11 +101,13 @@ class PlainLauncher:
         """Nothing is mounted elsewhere: the path itself."""
         return str(path)
 
-    def start(self, control: socket.socket) -> subprocess.Popen[bytes]:
+    def start(self, control: socket.socket, limits: Limits) -> subprocess.Popen[bytes]:
         """Start the zygote in a session of its own, with nothing of our environment but the machine's."""
         with (self._top / "log").open("ab") as log:
             return subprocess.Popen(
-                worker_command(control.fileno()),
+                worker_command(
+                    this_interpreter(), str(WORKER_FOLDER), "zygote", str(control.fileno()), "plain"
+                ),
                 env=worker_environment(str(self._top / "home")),
                 cwd=self._top / "home",
                 stdin=subprocess.DEVNULL,
@@ -97,22 +119,31 @@ class PlainLauncher:
 
     def log(self) -> str:
         """The end of ``<folder>/log``."""
-        try:
-            with (self._top / "log").open("rb") as log:
-                log.seek(max(0, log.seek(0, os.SEEK_END) - LOG_BYTES))
-                return log.read(LOG_BYTES).decode("utf-8", "replace")
-        except FileNotFoundError:
-            return ""
+        return end_of(self._top / "log")
 
     def close(self) -> None:
         """Remove the folder, with whatever the student's code has left in it."""
         remove(self._top)
 
 
-def worker_command(descriptor: int, folder: str = str(WORKER_FOLDER)) -> list[str]:
-    """The command of a zygote; ``-S`` leaves out the .pth files that would make the kit itself importable."""
-    packages = dict.fromkeys([sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
-    return [sys.executable, "-S", "-s", "-P", "-B", "-c", BOOT, str(descriptor), folder, *packages]
+def end_of(log: Path) -> str:
+    """The last words of a log file; none where there is no such file."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - LOG_BYTES))
+            return file.read(LOG_BYTES).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
+
+
+def worker_command(interpreter: Interpreter, folder: str, module: str, *arguments: str) -> list[str]:
+    """The command that runs ``main(*arguments)`` of a module of the worker, which lies in ``folder``.
+
+    ``-S`` leaves out the .pth files that would make the kit itself importable.
+    """
+    options = ["-S", "-s", "-P", "-B", "-c", BOOT]
+    packages = os.pathsep.join(interpreter.packages)
+    return [interpreter.executable, *options, module, folder, packages, *arguments]
 
 
 def worker_environment(home: str) -> dict[str, str]:

@@ -17,10 +17,20 @@ RUNS_LIMIT = 6
 
 @dataclass(frozen=True)
 class Stopped:
-    """A cell that was left out in the end; ``timed_out`` or else it ended the interpreter."""
+    """A cell that was left out in the end, and how it has ended the run before."""
 
     cell: int
-    timed_out: bool
+    ending: Ending
+
+    @property
+    def what(self) -> str:
+        """What it did, to be told: "it ..."."""
+        match self.ending:
+            case Ending.CRASHED:
+                return "it ended the Python process"
+            case Ending.EXCEEDED:
+                return "it needed too much memory, or too many processes"
+        return "it did not come to an end"
 
 
 @dataclass(frozen=True)
@@ -50,9 +60,9 @@ def run_notebook(
         if run.ending is Ending.TIMED_OUT_BY_CLOCK and second_chance:
             second_chance = False
         elif isinstance(culprit, CellStep):
-            stopped.append(Stopped(culprit.index, run.ending is not Ending.CRASHED))
+            stopped.append(Stopped(culprit.index, run.ending))
             left.remove(culprit)
-        elif not (left := _without_cell_before(left, culprit, stopped)):
+        elif not (left := _without_cell_before(left, culprit, stopped, run.ending)):
             break
         if runs_left:
             run.close()
@@ -62,17 +72,18 @@ def run_notebook(
     return NotebookRun(run, outputs, tuple(stopped))
 
 
-def _without_cell_before(steps: list[Step], culprit: ExamineStep, stopped: list[Stopped]) -> list[Step]:
-    """The interpreter died at the place of a test cell: the cell before must have brought it about."""
+def _without_cell_before(
+    steps: list[Step], culprit: ExamineStep, stopped: list[Stopped], ending: Ending
+) -> list[Step]:
+    """The run ended at the place of a test cell: the cell before must have brought it about."""
     before = [step for step in steps[: steps.index(culprit)] if isinstance(step, CellStep)]
     if not before:
         return []
-    stopped.append(Stopped(before[-1].index, timed_out=False))
+    stopped.append(Stopped(before[-1].index, ending))
     return [step for step in steps if step is not before[-1]]
 
 
 def _notice(stopped: Stopped) -> Output:
     """What stands in the graded notebook in place of the cell's outputs."""
-    what = "it did not come to an end" if stopped.timed_out else "it ended the Python process"
-    text = f"This cell was left out when the notebook was graded: {what}."
+    text = f"This cell was left out when the notebook was graded: {stopped.what}."
     return {"output_type": "error", "ename": "CellStopped", "evalue": text, "traceback": [text]}

@@ -3,12 +3,14 @@
 ``Worker`` holds the zygote. ``Worker.run`` runs the cells of one notebook once and hands back a ``Run``: the
 outputs, how far it came, and the forks that wait at the places of test cells, from which examinations are
 forked. By then nothing else of the notebook is alive. ``close`` of the run kills all that it left. A worker
-that no longer answers raises ``WorkerLost``; close it and make a new one.
+that no longer answers raises ``WorkerLost``; close it and make a new one. Where the launcher's boxes serve
+for a single run, each run gets a zygote of its own, as warm but not as quick.
 """
 
 import contextlib
 import json
 import math
+import signal
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -21,14 +23,14 @@ from autograder.checking.student import BUILTIN_EXCEPTIONS
 from autograder.errors import JudgeError, SandboxError
 from autograder.model import Limits
 from autograder.sandbox.channel import Channel, ChannelClosed, OutOfTime, TimeLimit, pair
-from autograder.sandbox.examination import Budget, Examination
+from autograder.sandbox.examination import Box, Budget, Examination
 from autograder.sandbox.folder import remove
 from autograder.sandbox.held import HeldForks
 from autograder.sandbox.launcher import Launcher
 from autograder.sandbox.machine_paths import MachinePaths
 from autograder.sandbox.outputs import Output, clean_outputs
 from autograder.sandbox.worker import wire
-from autograder.sandbox.worker.processes import Process, kill_below
+from autograder.sandbox.worker.processes import Process, kill_below, memory_bytes, number_inside
 
 START_SECONDS = 60.0
 #: The longest order is a run's that needs matplotlib for the first time.
@@ -43,10 +45,11 @@ class WorkerLost(Exception):
 
 
 class Ending(StrEnum):
-    """How the cells of one run ended."""
+    """How the cells of one run ended; ``EXCEEDED`` means too much memory, or too many processes."""
 
     DONE = "done"
     CRASHED = "crashed"
+    EXCEEDED = "exceeded"
     TIMED_OUT = "timed_out"
     TIMED_OUT_BY_CLOCK = "timed_out_by_clock"
 
@@ -112,19 +115,28 @@ class Worker:
         self._launcher = launcher
         self._lost = False
         self._running: Run | None = None
+        self._start()
+
+    def _start(self) -> None:
         self._control, far = pair(body_limit=0)
         with contextlib.ExitStack() as on_failure:
             on_failure.callback(self._control.close)
             with far:
-                self._process = launcher.start(far)
+                self._process = self._launcher.start(far, self._limits)
             on_failure.callback(self._kill)
             self._zygote = self._greet()
             on_failure.pop_all()
+        self._used = False
 
     @property
     def folder(self) -> Path:
         """Where the files of runs are laid."""
         return self._launcher.folder
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """What the zygote takes, before any run; None where the kernel does not say."""
+        return memory_bytes(self._zygote.pid)
 
     def run(self, folder: Path, steps: Sequence[Step], lines: Mapping[int, int]) -> Run:
         """Run the steps in ``folder``; ``lines`` gives the number of lines of each cell, to validate reports.
@@ -135,8 +147,11 @@ class Worker:
             raise WorkerLost("it was lost before")
         if self._running is not None:
             raise JudgeError("A worker runs one notebook at a time: close the last run first.")
+        if self._used and self._launcher.single_use:
+            self._start_again()
+        self._used = True
         exercises = [step.exercise for step in steps if isinstance(step, ExamineStep)]
-        forks = HeldForks(exercises, self._zygote, self._limits, lines)
+        forks = HeldForks(exercises, Box(self._zygote, self._limits, lines, self._has_exceeded))
         home = folder.with_name(f"{folder.name}-home")
         home.mkdir()
         run = self._running = Run(self, home, forks)
@@ -177,6 +192,14 @@ class Worker:
         self._kill()
         self._control.close()
 
+    def _start_again(self) -> None:
+        self.close()
+        try:
+            self._start()
+        except SandboxError as error:  # it did start before
+            self._lost = True
+            raise WorkerLost(str(error)) from error
+
     @property
     def _outputs_limit(self) -> int:
         return self._limits.output_bytes * JSON_FACTOR + (1 << 16)
@@ -198,22 +221,36 @@ class Worker:
 
     def _run_order(self, folder: Path, home: Path, steps: Sequence[Step]) -> dict[str, Any]:
         limits = {
-            "memory_bytes": self._limits.memory_bytes,
-            "file_bytes": self._limits.file_bytes,
-            "output_bytes": self._limits.output_bytes,
-            # The judge's own clock strikes first; the kernel's is for a judge that is held up.
-            "notebook_seconds": math.ceil(self._limits.notebook_seconds) + 1,
+            name: getattr(self._limits, name)
+            for name in (
+                "memory_bytes",
+                "total_memory_bytes",
+                "processes",
+                "open_files",
+                "file_bytes",
+                "tmp_bytes",
+                "tmp_files",
+                "output_bytes",
+            )
         }
-        if self._launcher.counts_processes:
-            limits["processes"] = self._limits.processes
+        # The judge's own clock strikes first; the kernel's is for a judge that is held up.
+        limits["notebook_seconds"] = math.ceil(self._limits.notebook_seconds) + 1
         return {
             "do": "run",
             "folder": self._launcher.inside(folder),
             "home": self._launcher.inside(home),
             "limits": limits,
             "exceptions": sorted(BUILTIN_EXCEPTIONS),
+            "uid": self._launcher.uid,
+            "counted": self._launcher.counts_processes,
             "pictures": any("matplotlib" in step.source for step in steps if isinstance(step, CellStep)),
         }
+
+    def _has_exceeded(self) -> bool:
+        """Whether processes have been killed, since this was last asked, for using too much."""
+        with contextlib.suppress(WorkerLost):  # which ending the run will find, too
+            return self._order({"do": "state"}).get("exceeded") is True
+        return False
 
     def _order(self, header: dict[str, Any], sockets: Sequence[socket.socket] = ()) -> dict[str, Any]:
         limit = TimeLimit(ORDER_SECONDS)
@@ -251,8 +288,7 @@ class Worker:
                 else:
                     made[step.exercise] = frame.header.get("held") is True
         except (ChannelClosed, wire.WireError):
-            # Out of CPU time it is, too, where the kernel struck before we looked.
-            run.ending = Ending.CRASHED if limit.cpu_used() < seconds else Ending.TIMED_OUT
+            run.ending = Ending.CRASHED
             run.stopped_at = number
         except OutOfTime as error:
             run.ending = Ending.TIMED_OUT_BY_CLOCK if error.by_clock else Ending.TIMED_OUT
@@ -260,20 +296,29 @@ class Worker:
         return made
 
     def _begin(self, main: Channel, steps: Sequence[Step]) -> Process:
-        """Until it says hello, the main process runs none of the student's code: what fails is our fault."""
+        """Before it is told to go, the main process runs none of the student's code: all faults are ours."""
         limit = TimeLimit(ORDER_SECONDS)
         try:
             main.send({}, _script(steps), limit=limit)
-            return main.greet(limit, self._zygote.pid)
+            process = main.greet(limit, self._zygote.pid)
+            main.send({"go": True}, limit=limit)
         except (ChannelClosed, OutOfTime, wire.WireError) as error:
             raise WorkerLost(f"a run did not start ({error}): {self._launcher.log().strip()}") from error
+        return process
 
     def _stop(self, run: Run) -> None:
         """Kill the main process and whatever else the cells have started; only the held forks stay."""
-        status = self._order({"do": "stop"}).get("stopped")
-        kill_below(self._zygote.pid, keep=run.forks.pids)
-        if run.ending is Ending.CRASHED and isinstance(status, int) and status < 0:
+        keep = [number for pid in run.forks.pids if (number := number_inside(pid)) is not None]
+        answer = self._order({"do": "stop", "keep": keep})
+        status = answer.get("stopped")
+        if run.ending is Ending.CRASHED and answer.get("exceeded") is True:
+            run.ending = Ending.EXCEEDED
+        elif run.ending is Ending.CRASHED and isinstance(status, int) and status < 0:
             run.signal = -status
+            used = answer.get("cpu_seconds", 0.0)
+            # Out of CPU time it is, too, where the kernel struck before we looked.
+            if run.signal == signal.SIGKILL and used > self._limits.notebook_seconds:
+                run.ending = Ending.TIMED_OUT
 
 
 def _check_report(frame: wire.Frame, number: int, room: int) -> None:

@@ -1,7 +1,6 @@
 """Grades one notebook by itself: no gradebook, nothing written, hidden inputs drawn anew each time."""
 
 import secrets
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +10,12 @@ from autograder.files import did_you_mean_path
 from autograder.model import ExerciseResult, Status, SubmissionResult
 from autograder.notebooks.finding import Found, Lost
 from autograder.notebooks.reading import read_notebook_file
-from autograder.sandbox.launcher import Launcher
+from autograder.sandbox.launcher import Launch
 from autograder.usecases.judging import Judge
 from autograder.usecases.submissions import Graded, grade_found
 
 
-def check_notebook(assignment: Assignment, path: Path, launch: Callable[[], Launcher]) -> Graded:
+def check_notebook(assignment: Assignment, path: Path, launch: Launch) -> Graded:
     """Grade the notebook at ``path`` as if it had been handed in.
 
     Other files count as handed in with it only where it lies in ``submitted/<student>/<assignment>/``: any

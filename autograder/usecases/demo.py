@@ -7,7 +7,7 @@ own, and one submission for each student of the assignment's ``demo.py``.
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 from autograder.assignments.catalog import KIT, Assignment, load_assignment
 from autograder.checking.simulated import SimulatedStudent
 from autograder.errors import CourseError, did_you_mean
-from autograder.sandbox.launcher import Launcher
+from autograder.sandbox.launcher import Launch
 from autograder.usecases.grade import Entry, Progress, grade_class
 
 COPIED = ("source", "solutions", "nbgrader_config.py")
@@ -37,7 +37,7 @@ class Demo:
     entries: Sequence[Entry]
 
 
-def run_demo(name: str, course: Path | None, launch: Callable[[], Launcher], progress: Progress) -> Demo:
+def run_demo(name: str, course: Path | None, launch: Launch, progress: Progress) -> Demo:
     """Build the course in ``course``, an empty or new folder, hand in for everyone, and grade.
 
     By default the folder is a temporary one, which stays. Raises CourseError where it is not empty, or

@@ -15,7 +15,13 @@ import numpy as np
 
 from autograder.checking.framework import Check
 from autograder.checking.runner import Outcome, outcome_of, run_check
-from autograder.checking.student import Student, StudentCrashed, StudentFailure, StudentTimedOut
+from autograder.checking.student import (
+    Student,
+    StudentCrashed,
+    StudentFailure,
+    StudentMemoryExceeded,
+    StudentTimedOut,
+)
 from autograder.model import Limits
 from autograder.sandbox.examination import Budget
 from autograder.sandbox.session import Ending
@@ -158,7 +164,7 @@ class _Examiner:
 
 def _never_reached(exercise: str, ending: Ending) -> Outcome:
     """The notebook broke down again and again before this exercise's place."""
-    failure = StudentCrashed() if ending is Ending.CRASHED else StudentTimedOut()
-    outcome = outcome_of(failure, exercise)
+    failures = {Ending.CRASHED: StudentCrashed, Ending.EXCEEDED: StudentMemoryExceeded}
+    outcome = outcome_of(failures.get(ending, StudentTimedOut)(), exercise)
     message = f"{exercise} was not reached: the cells before it did not run to their end."
     return Outcome(outcome.verdict, message, "Restart the kernel and run all cells, from the top to the end.")

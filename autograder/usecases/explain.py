@@ -5,7 +5,6 @@ records and pages stay as they are. The student's code runs in a worker as it do
 what it got then: the same seeds, the same attempts, the same right helpers.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 
 from autograder.assignments.catalog import Assignment
@@ -20,7 +19,7 @@ from autograder.gradebook.configuration import CourseConfiguration
 from autograder.model import CheckResult, SubmissionResult
 from autograder.reporting.explanation import ExplainedCheck, Explanation, is_failed
 from autograder.reporting.records import Record, Records, submission_fingerprint
-from autograder.sandbox.launcher import Launcher
+from autograder.sandbox.launcher import Launch
 from autograder.usecases.assessing import Replay
 from autograder.usecases.following import END_TO_END, Examined
 from autograder.usecases.judging import Judge
@@ -30,7 +29,7 @@ from autograder.usecases.submissions import Graded, grade_folder
 def explain(
     assignment: Assignment,
     student: str,
-    launch: Callable[[], Launcher],
+    launch: Launch,
     *,
     exercise: str | None = None,
     check: str | None = None,

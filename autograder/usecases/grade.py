@@ -16,9 +16,9 @@ from autograder.gradebook.book import Gradebook, Standing, why_unusable
 from autograder.gradebook.configuration import CourseConfiguration
 from autograder.model import Status, SubmissionResult
 from autograder.reporting.records import Record, Records, submission_fingerprint
-from autograder.sandbox.launcher import Launcher
+from autograder.sandbox.launcher import Launch
 from autograder.usecases.judging import Judge
-from autograder.usecases.submissions import grade_folder, our_fault, without_score
+from autograder.usecases.submissions import grade_folder, our_fault, saying_how, without_score
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def submissions(assignment: Assignment, students: Collection[str] = ()) -> dict[
 
 def grade_class(
     assignment: Assignment,
-    launch: Callable[[], Launcher],
+    launch: Launch,
     *,
     students: Collection[str] = (),
     force: bool = False,
@@ -130,14 +130,14 @@ class Grader:
         """Grade it, or say what its unchanged record says; what goes wrong with it alone is in the entry."""
         if reason := why_unusable(student):
             fault = without_score(self._assignment, student, Status.JUDGE_ERROR, reason)
-            return Entry(fault, recorded=False)
+            return Entry(saying_how(fault, self._judge), recorded=False)
         try:
             return self._grade(student, folder, force=force)
         except (CourseError, SandboxError):
             raise
         except Exception as error:  # noqa: BLE001 (the others' grades must not depend on this one)
             graded = our_fault(self._assignment, student, error)
-            return Entry(graded.result, trace=graded.trace, recorded=False)
+            return Entry(saying_how(graded.result, self._judge), trace=graded.trace, recorded=False)
 
     def _grade(self, student: str, folder: Path, *, force: bool) -> Entry:
         fingerprint = submission_fingerprint(folder)
@@ -152,9 +152,14 @@ class Grader:
         return Entry(result, before=before, trace=graded.trace)
 
     def _is_current(self, record: Record, fingerprint: str) -> bool:
-        """Whether grading again could change nothing; what failed by our fault is always tried again."""
+        """Whether grading again could change nothing.
+
+        What failed by our fault is always tried again; what was reached without the sandbox does not count
+        where there is one.
+        """
         return (
-            record.submission_fingerprint == fingerprint
+            (record.result.sandboxed or not self._judge.sandboxed)
+            and record.submission_fingerprint == fingerprint
             and record.assignment_fingerprint == self._assignment.fingerprint
             and record.result.status is not Status.JUDGE_ERROR
             and self._book.is_recorded(record.result)

@@ -5,7 +5,7 @@ lives behind ``sandbox``, and only arrays and small JSON come from there. Nothin
 is kept away, nor what becomes of the result.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from autograder.notebooks.reading import Notebook
 from autograder.notebooks.salvage import GIVEN, Examine, plan
 from autograder.notebooks.source import SourceNotebook
 from autograder.sandbox.folder import stage, unstage
-from autograder.sandbox.launcher import Launcher
+from autograder.sandbox.launcher import Launch, Launcher
 from autograder.sandbox.notebook_run import Stopped, run_notebook
 from autograder.sandbox.session import CellStep, ExamineStep, Run, Step, Worker, WorkerLost
 from autograder.usecases.assessing import Assessor, Replay
@@ -48,17 +48,19 @@ class Judge:
     """Judges notebooks of one assignment, one after another, with one warm worker.
 
     ``secret`` gives the seeds of the hidden inputs. Use it as a context manager: leaving it ends the worker.
-    With a ``replay`` it judges as it did before, and shows what happens.
+    With a ``replay`` it judges as it did before, and shows what happens. ``sandboxed`` says whether students'
+    code is kept from the rest of the machine.
     """
 
     def __init__(
         self,
         assignment: Assignment,
         secret: bytes,
-        launch: Callable[[], Launcher],
+        launch: Launch,
         replay: Replay | None = None,
     ):
         self._assignment = assignment
+        self.sandboxed = launch.sandboxed
         self._assessor = Assessor(assignment, secret, replay)
         self._warm = _WarmWorker(assignment, launch)
 
@@ -129,7 +131,7 @@ class Judge:
 class _WarmWorker:
     """The worker, started when it is first needed."""
 
-    def __init__(self, assignment: Assignment, launch: Callable[[], Launcher]):
+    def __init__(self, assignment: Assignment, launch: Launch):
         self._limits = assignment.limits
         self._launch = launch
         self._running: tuple[Launcher, Worker] | None = None
@@ -185,7 +187,7 @@ def _errors(executed: ExecutedNotebook, source: SourceNotebook, stopped: Sequenc
 
 
 def _note(stopped: Stopped) -> str:
-    what = "it did not come to an end" if stopped.timed_out else "it ended the Python process"
+    what = stopped.what
     if stopped.cell == GIVEN:
         return f"The lesson's first imports were left out when the notebook was run: {what}."
     return f"Cell {stopped.cell + 1} was left out when the notebook was run: {what}."

@@ -15,7 +15,7 @@ from autograder.checking.runner import outcome_of
 from autograder.checking.scoring import score_exercise
 from autograder.checking.student import StudentMissing
 from autograder.errors import AutograderError, CourseError, SandboxError
-from autograder.model import ExerciseResult, Status, SubmissionResult
+from autograder.model import WITHOUT_SANDBOX, ExerciseResult, Status, SubmissionResult
 from autograder.notebooks.executed import ExecutedNotebook
 from autograder.notebooks.finding import Found, Lost, find_notebooks
 from autograder.notebooks.source import SourceNotebook
@@ -45,6 +45,20 @@ def grade_found(
     assignment: Assignment, judge: Judge, student: str, found: Mapping[str, Found | Lost], folder: Path | None
 ) -> Graded:
     """Grade the notebooks that were found; ``folder`` holds the files that were handed in with them."""
+    graded = _grade_found(assignment, judge, student, found, folder)
+    return replace(graded, result=saying_how(graded.result, judge))
+
+
+def saying_how(result: SubmissionResult, judge: Judge) -> SubmissionResult:
+    """The result; it says so where it was reached without the sandbox."""
+    if judge.sandboxed:
+        return result
+    return replace(result, sandboxed=False, notes=(WITHOUT_SANDBOX, *result.notes))
+
+
+def _grade_found(
+    assignment: Assignment, judge: Judge, student: str, found: Mapping[str, Found | Lost], folder: Path | None
+) -> Graded:
     lost = {name: one.reason for name, one in found.items() if isinstance(one, Lost)}
     if len(lost) == len(found):
         reasons = " ".join(sorted(set(lost.values())))

@@ -22,6 +22,7 @@ KEYS: dict[str, Any] = {
         "status": str,
         "reason": str | None,
         "notes": str,
+        "sandboxed": bool,
         "exercises": {
             "name": str,
             "score": float | None,

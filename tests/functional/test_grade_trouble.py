@@ -49,7 +49,7 @@ def test_a_name_that_the_gradebook_cannot_hold_costs_nobody_elses_grade(
     assert 4 == done.code
     assert "1 graded, 15 unchanged since their last grading, 1 without a score." in done.out
     assert re.search(r"^ caf\ufffd +– +– +– +– +– +no score", done.out, re.MULTILINE)
-    assert re.search(r"^ \[red\]new\ufffdline.* +3 +2 +6 +9 +– +20", done.out, re.MULTILINE)
+    assert re.search(r"^ \[red\]new\ufffdline.* +3 +2 +6 +9 +0 +20", done.out, re.MULTILINE)
     assert "autograder: caf\ufffd has no score: A student cannot be called 'caf\\udce9'" in done.err
     assert "\x1b" not in done.out + done.err
 

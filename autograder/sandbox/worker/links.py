@@ -1,12 +1,16 @@
 """Reading frames from a blocking socket, on the worker's side."""
 
+import select
 import socket
+from collections.abc import Callable
 
 from . import wire
 
 CHUNK = 1 << 16
 #: How many sockets may travel with one frame.
 SOCKETS_LIMIT = 250
+#: How often to look after other things while nothing arrives.
+LOOK_SECONDS = 0.05
 
 
 def receive(link: socket.socket, reader: wire.FrameReader) -> wire.Frame | None:
@@ -33,3 +37,11 @@ def receive_with_sockets(link: socket.socket) -> tuple[wire.Frame, list[socket.s
             return None
         reader.feed(data)
     return frame, sockets
+
+
+def wait(link: socket.socket, look: Callable[[], None]) -> None:
+    """Wait until something arrives, and call ``look`` again and again meanwhile."""
+    waiting = select.poll()
+    waiting.register(link, select.POLLIN)
+    while not waiting.poll(LOOK_SECONDS * 1000):
+        look()

@@ -81,7 +81,7 @@ def descendants(root: int) -> list[int]:
     """The numbers of all processes below ``root``, from /proc."""
     children: dict[int, list[int]] = {}
     for entry in os.listdir("/proc"):  # noqa: PTH208 (a name is all that is needed, and Path is slow)
-        if entry.isdigit() and (fields := _stat(int(entry))) is not None:
+        if entry.isdigit() and (fields := stat_fields(int(entry))) is not None:
             children.setdefault(int(fields[1]), []).append(int(entry))
     found: list[int] = []
     waiting = [root]
@@ -90,6 +90,35 @@ def descendants(root: int) -> list[int]:
         found += below
         waiting += below
     return found
+
+
+def number_inside(pid: int) -> int | None:
+    """The number by which a process knows itself, in its own namespace; None once it is gone."""
+    try:
+        with open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123 (pathlib is slower)
+            for line in file:
+                if line.startswith(b"NSpid:"):
+                    return int(line.split()[-1])
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return pid
+
+
+def memory_bytes(pid: int) -> int | None:
+    """The memory of a process, shared pages divided among those that share them (PSS).
+
+    0 once it is gone, None where the kernel does not say.
+    """
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:  # noqa: PTH123 (pathlib is slower)
+            for line in file:
+                if line.startswith(b"Pss:"):
+                    return int(line.split()[1]) * 1024
+    except PermissionError:
+        return None
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return None
 
 
 def kill_below(root: int, keep: Collection[int] = (), *, chase_seconds: float = CHASE_SECONDS) -> None:
@@ -115,7 +144,7 @@ def _kill(processes: list[Process]) -> None:
 
 def _is_below(pid: int, root: int) -> bool:
     while pid > 1 and pid != root:
-        fields = _stat(pid)
+        fields = stat_fields(pid)
         if fields is None:
             return False
         pid = int(fields[1])
@@ -123,11 +152,11 @@ def _is_below(pid: int, root: int) -> bool:
 
 
 def _cpu_seconds(pid: int) -> float:
-    fields = _stat(pid)
+    fields = stat_fields(pid)
     return (int(fields[11]) + int(fields[12])) / TICKS if fields else 0.0
 
 
-def _stat(pid: int) -> list[bytes] | None:
+def stat_fields(pid: int) -> list[bytes] | None:
     """The fields of /proc/PID/stat behind the command's name, or None once it is gone."""
     try:
         descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)

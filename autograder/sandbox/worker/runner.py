@@ -1,9 +1,10 @@
 """The main process of one run: the cells in order, a held fork at the place of each test cell.
 
 Reads the steps, as JSON in the body of one frame (not from the zygote, whose memory all runs inherit). Says
-hello when all is ready for the student's code, then reports one frame a step, in order: ``{"step": n}``
-with the cell's outputs as JSON in the body, or ``{"step": n, "held": true}`` for a fork, false where none
-could be made. If this process dies, the judge knows from the last report which step it was in.
+hello when all is ready for the student's code, and waits for a frame more: by then the judge holds this
+process, which may be gone a moment later. Then reports one frame a step, in order: ``{"step": n}`` with the
+cell's outputs as JSON in the body, or ``{"step": n, "held": true}`` for a fork, false where none could be
+made. If this process dies, the judge knows from the last report which step it was in.
 """
 
 import json
@@ -12,11 +13,11 @@ import resource
 import signal
 import socket
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from . import streams, wire
+from . import confinement, streams, wire
 from .examinee import hold
 from .links import receive
 from .shell import CellCompiler, StudentShell, run_cell
@@ -26,26 +27,55 @@ from .shell import CellCompiler, StudentShell, run_cell
 class Order:
     """What the judge asked for.
 
-    ``folder`` holds the notebook's files, ``home`` is for whatever else its code may write. ``limits`` are
-    plain numbers by name; ``processes`` is missing where they cannot be counted for one box alone.
+    ``folder`` holds the notebook's files, ``home`` and ``scratch`` are for whatever else its code may write.
+    ``limits`` are plain numbers by name, ``uid`` is the user to become, if another than the zygote's own.
+    ``confined`` says whether system calls are filtered, ``counted`` whether a limit on the number of
+    processes counts those of the box alone, so that the kernel can enforce it.
     """
 
     folder: str
     home: str
+    scratch: str
     limits: dict[str, int]
     exceptions: frozenset[str]
+    uid: int | None
+    confined: bool
+    counted: bool
+
+    def at(self, folder: str, home: str, scratch: str) -> "Order":
+        """The same order, with its files elsewhere."""
+        return replace(self, folder=folder, home=home, scratch=scratch)
+
+
+def parse(header: dict[str, Any], *, confined: bool) -> Order:
+    """The order in a frame's header."""
+    return Order(
+        folder=header["folder"],
+        home=header["home"],
+        scratch=f"{header['home']}/tmp",
+        limits=header["limits"],
+        exceptions=frozenset(header["exceptions"]),
+        uid=header["uid"],
+        confined=confined,
+        counted=header["counted"],
+    )
 
 
 def run(shell: StudentShell, order: Order, link: socket.socket, exams: list[socket.socket]) -> None:
     """Run the notebook to its end: steps are ``["cell", index, source]`` or ``["examine"]``."""
-    script = receive(link, wire.FrameReader(body_limit=1 << 30))
+    reader = wire.FrameReader(body_limit=1 << 30)
+    script = receive(link, reader)
     if script is None:
         return
     settle(order)
     shell.user_ns["_dh"] = [order.folder]
     outputs = shell.outputs = streams.Outputs(order.limits["output_bytes"])
     descriptors = streams.Descriptors(outputs)
+    if order.confined:
+        confinement.refuse_system_calls()
     link.sendall(wire.pack({"hello": True}))
+    if receive(link, reader) is None:
+        return
     own = os.getpid()
     for number, step in enumerate(json.loads(script.body)):
         report: dict[str, Any] = {"step": number}
@@ -67,27 +97,27 @@ def settle(order: Order) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(order.folder)
     sys.path.insert(0, "")
-    scratch = Path(order.home, "tmp")
-    scratch.mkdir()
+    Path(order.scratch).mkdir(exist_ok=True)
     os.environ.update(
         HOME=order.home,
-        TMPDIR=str(scratch),
+        TMPDIR=order.scratch,
         IPYTHONDIR=f"{order.home}/.ipython",
         MPLCONFIGDIR=f"{order.home}/.matplotlib",
     )
-    apply_limits(order.limits)
+    confinement.be_first_to_go()
+    apply_limits(order.limits, counted=order.counted)
 
 
-def apply_limits(limits: dict[str, int]) -> None:
+def apply_limits(limits: dict[str, int], *, counted: bool) -> None:
     """Hard limits of the kernel, for this process and all that it starts; they cannot be raised again."""
     wanted = {
         resource.RLIMIT_AS: limits["memory_bytes"],
         resource.RLIMIT_FSIZE: limits["file_bytes"],
         resource.RLIMIT_CPU: limits["notebook_seconds"],
-        resource.RLIMIT_NOFILE: 256,
+        resource.RLIMIT_NOFILE: limits["open_files"],
         resource.RLIMIT_CORE: 0,
     }
-    if "processes" in limits:
+    if counted:
         wanted[resource.RLIMIT_NPROC] = limits["processes"]
     for kind, value in wanted.items():
         _, hard = resource.getrlimit(kind)

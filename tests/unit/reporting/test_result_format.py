@@ -59,6 +59,7 @@ PROMISED = {
             "status": "graded",
             "reason": None,
             "notes": ["A note."],
+            "sandboxed": True,
             "exercises": [
                 {
                     "name": "f",

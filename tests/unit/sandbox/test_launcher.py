@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from autograder.sandbox.interpreter import this_interpreter
 from autograder.sandbox.launcher import PlainLauncher, worker_command, worker_environment
 
 Bench = Any  # tests/conftest.py
@@ -29,7 +30,8 @@ def test_the_environment_is_not_ours(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_worker_runs_this_interpreter_without_reading_path_files() -> None:
-    assert [sys.executable, "-S", "-s", "-P", "-B", "-c"] == worker_command(3)[:6]
+    command = worker_command(this_interpreter(), "/worker", "zygote", "3", "plain")
+    assert [sys.executable, "-S", "-s", "-P", "-B", "-c"] == command[:6]
 
 
 def test_a_run_inherits_nothing_but_its_own_descriptors(bench: Bench) -> None:

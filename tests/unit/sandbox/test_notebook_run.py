@@ -29,13 +29,13 @@ def test_a_notebook_that_runs_is_run_once(strict: Bench) -> None:
     assert ({0: "1", 2: "2"}, ()) == (values(result), result.stopped)
 
 
-@pytest.mark.parametrize(("source", "timed_out"), [(HANG, True), (CRASH, False)])
+@pytest.mark.parametrize(("source", "ending"), [(HANG, Ending.TIMED_OUT), (CRASH, Ending.CRASHED)])
 def test_a_cell_that_breaks_the_run_is_left_out_and_says_so(
-    strict: Bench, source: str, timed_out: bool
+    strict: Bench, source: str, ending: Ending
 ) -> None:
     result = strict.rerun("x = 1", HERE, source, "x + 1")
     assert {3: "2"} == values(result)
-    assert (Stopped(2, timed_out),) == result.stopped
+    assert (Stopped(2, ending),) == result.stopped
     (notice,) = result.outputs[2]
     assert notice["evalue"].startswith("This cell was left out when the notebook was graded")
     assert (Ending.DONE, {"here"}) == (result.run.ending, result.run.exercises)
@@ -57,7 +57,7 @@ def test_a_cell_that_only_sleeps_gets_a_second_chance(hasty: Bench) -> None:
 
     result = run_notebook(hasty.worker, prepare, [CellStep(0, SLEEP), CellStep(1, "1")], {0: 1, 1: 1})
     result.run.close()
-    assert (Stopped(0, timed_out=True),) == result.stopped
+    assert (Stopped(0, Ending.TIMED_OUT_BY_CLOCK),) == result.stopped
     assert 3 == len(set(folders))
 
 
@@ -71,6 +71,6 @@ def test_runs_come_to_an_end_and_what_was_reached_counts(strict: Bench) -> None:
 def test_a_death_between_cells_is_laid_to_the_cell_before(strict: Bench) -> None:
     at_fork = "import os\nos.register_at_fork(before=lambda: os._exit(1))"
     result = strict.rerun("1", at_fork, HERE, "2")
-    assert (Stopped(1, timed_out=False),) == result.stopped
+    assert (Stopped(1, Ending.CRASHED),) == result.stopped
     assert {0: "1", 3: "2"} == values(result)
     assert {"here"} == result.run.exercises

@@ -3,6 +3,7 @@
 import os
 import signal
 import textwrap
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from autograder.errors import JudgeError, SandboxError
 from autograder.model import Limits
 from autograder.sandbox.launcher import PlainLauncher
 from autograder.sandbox.session import Ending, ExamineStep, Worker, WorkerLost
-from autograder.sandbox.worker.processes import descendants
+from autograder.sandbox.worker.processes import Process, descendants, find
 
 Bench = Any  # tests/conftest.py
 HERE = ExamineStep("here")
@@ -36,10 +37,6 @@ OVERFLOW = """
         nested = [nested]
     repr(nested)
 """
-
-
-def alive(bench: Bench) -> list[int]:
-    return descendants(bench.worker._process.pid)
 
 
 def test_a_run_that_comes_to_its_end_is_done(bench: Bench) -> None:
@@ -99,6 +96,20 @@ def test_a_judge_that_is_held_up_still_sees_that_the_cpu_time_ran_out(
     assert Ending.TIMED_OUT == strict.run("while True: pass").ending
 
 
+@pytest.mark.parametrize(
+    ("source", "ending"), [("1", Ending.DONE), ("import os; os._exit(1)", Ending.CRASHED)]
+)
+def test_a_notebook_may_be_over_before_a_busy_judge_has_looked_at_it(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, source: str, ending: Ending
+) -> None:
+    def look_late(pid: int, root: int) -> Process | None:
+        time.sleep(0.3)
+        return find(pid, root)
+
+    monkeypatch.setattr("autograder.sandbox.channel.find", look_late)
+    assert ending == bench.run(source).ending
+
+
 def test_memory_beyond_the_limit_is_an_error_of_the_cell(bench: Bench) -> None:
     run = bench.run("x = bytearray(8 * 2**30)", "import numpy as np\nnp.ones(2**30)", "1")
     errors = [output["ename"] for cell in (0, 1) for output in run.outputs[cell]]
@@ -145,7 +156,7 @@ def test_when_the_cells_have_run_only_the_held_forks_are_alive(bench: Bench) -> 
             os._exit(0)
     """
     run = bench.run(textwrap.dedent(source), HERE, ExamineStep("there"))
-    assert eventually(lambda: run.forks.pids == {pid for pid in alive(bench) if "Z" != state_of(pid)})
+    assert eventually(lambda: run.forks.pids == {pid for pid in bench.processes() if "Z" != state_of(pid)})
     assert 2 == len(run.forks.pids)
 
 
@@ -163,7 +174,7 @@ def test_nothing_is_alive_after_close(bench: Bench) -> None:
     run = bench.run(textwrap.dedent(source), "breed()", HERE)
     run.examine("here", bench.budget()).call("breed")
     run.close()
-    assert [] == alive(bench)
+    assert [] == descendants(bench.worker._zygote.pid)
 
 
 def test_closing_twice_does_not_touch_the_next_run(bench: Bench) -> None:
@@ -216,33 +227,47 @@ def test_a_killed_zygote_is_a_lost_worker(own_bench: Bench) -> None:
         own_bench.run("1")
 
 
-def test_a_zygote_that_is_killed_during_a_run_takes_all_with_it(own_bench: Bench) -> None:
+def lose_zygote(bench: Bench) -> list[int]:
+    """Kill the zygote during a run; returns the processes that were there."""
+    met: list[int] = []
+
+    def strike() -> None:
+        met.extend(descendants(bench.worker._process.pid))
+        os.kill(bench.worker._zygote.pid, signal.SIGKILL)
+
+    timer = threading.Timer(0.3, strike)
+    timer.start()
     with pytest.raises(WorkerLost):
-        own_bench.run(
-            "x = 1", HERE, "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\nwhile True: pass"
-        )
+        bench.run("x = 1", HERE, "import time\ntime.sleep(30)")
+    timer.join()
+    assert len(met) >= 2
+    return met
+
+
+def test_a_zygote_that_is_killed_during_a_run_takes_all_with_it(own_bench: Bench) -> None:
+    met = lose_zygote(own_bench)
     own_bench.worker.close()
-    assert eventually(lambda: [] == left_of(own_bench))
+    assert eventually(lambda: not any(map(is_alive, met)))
 
 
-def test_a_main_process_dies_with_its_zygote_even_if_the_judge_cannot_kill_it(
+def test_a_run_dies_with_its_zygote_even_if_the_judge_cannot_kill_it(
     own_bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("autograder.sandbox.worker.processes.Process.signal", lambda process, number: None)
-    with pytest.raises(WorkerLost):
-        own_bench.run("import os, signal, time\nos.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(100)")
-    assert eventually(lambda: [] == left_of(own_bench))
+    met = lose_zygote(own_bench)
+    assert eventually(lambda: not any(map(is_alive, met)))
 
 
 def test_a_zygote_that_does_not_answer_is_a_lost_worker(
     own_bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("autograder.sandbox.session.ORDER_SECONDS", 0.2)
-    own_bench.worker._zygote.signal(signal.SIGSTOP)
+    zygote = own_bench.worker._zygote
+    zygote.signal(signal.SIGSTOP)
     with pytest.raises(WorkerLost, match="by the clock"):
         own_bench.run("1")
     own_bench.worker.close()
-    assert eventually(lambda: [] == left_of(own_bench))
+    assert eventually(lambda: not is_alive(zygote.pid))
 
 
 def test_a_folder_that_is_missing_is_no_fault_of_the_students(own_bench: Bench) -> None:
@@ -265,9 +290,11 @@ def test_a_worker_that_does_not_start_says_why(
 def test_closing_a_worker_with_an_open_run_ends_everything(own_bench: Bench) -> None:
     run = own_bench.run("import subprocess\nleft = subprocess.Popen(['sleep', '100'])\nf = int", HERE)
     run.examine("here", own_bench.budget())
+    process = own_bench.worker._process.pid
+    met = [process, *descendants(process)]
     top = own_bench.worker.folder.parent
     own_bench.close()
-    assert [] == left_of(own_bench)
+    assert not any(map(is_alive, met))
     assert not top.exists()
 
 
@@ -282,17 +309,11 @@ def eventually(condition: Callable[[], bool]) -> bool:
 
 
 def state_of(pid: int) -> str:
-    return read(Path(f"/proc/{pid}/stat")).rpartition(b")")[2].decode().strip()[:1] or "Z"
-
-
-def left_of(bench: Bench) -> list[str]:
-    """The processes, whoever their parent is by now, that were started with the launcher's home."""
-    home = str(bench.launcher.folder.parent).encode()
-    return [path.parent.name for path in Path("/proc").glob("[0-9]*/environ") if home in read(path)]
-
-
-def read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
-    except OSError:  # it has ended, or is dead and not buried
-        return b""
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].strip()[:1]
+    except (FileNotFoundError, ProcessLookupError):
+        return "Z"
+
+
+def is_alive(pid: int) -> bool:
+    return "Z" != state_of(pid)

@@ -12,9 +12,13 @@ from autograder.assignments.private import grading_lock
 from autograder.errors import CourseError, SandboxError
 from autograder.model import ExerciseResult, Status, SubmissionResult
 from autograder.notebooks.executed import ExecutedNotebook
+from autograder.sandbox.choice import Way
 from autograder.usecases import grade
 from autograder.usecases.grade import Entry, grade_class, submissions
 from autograder.usecases.submissions import Graded
+
+#: Nothing is run: the launcher is never made.
+SANDBOX = Way(NotImplemented)
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ class School:
         """Grade, and say who was judged in ``graded``."""
         self.graded.clear()
         assignment = load_assignment(self.course, "toy")
-        entries = grade_class(assignment, NotImplemented, students=students, **more)
+        entries = grade_class(assignment, SANDBOX, students=students, **more)
         return {entry.result.student: entry for entry in entries}
 
     def _grade_folder(self, assignment: Assignment, judge: Any, student: str, folder: Path) -> Graded:

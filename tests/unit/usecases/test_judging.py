@@ -130,6 +130,8 @@ def test_files_handed_in_lie_beside_the_notebook_and_given_ones_are_ours(
 class Launches:
     """Makes launchers and remembers their folders."""
 
+    sandboxed = False
+
     def __init__(self) -> None:
         self.folders: list[Path] = []
 

@@ -26,6 +26,8 @@ def triples(student, reference, rng):
 class Judge:
     """Stands for the judge: gives every exercise the same score, or raises."""
 
+    sandboxed = True
+
     def __init__(self, score: float | None = 3.0, error: BaseException | None = None):
         self.score = score
         self.error = error

@@ -1,0 +1,36 @@
+"""Chooses, for everything that runs student code, how that is done."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.sandbox.bubblewrap import BubblewrapLauncher
+from autograder.sandbox.launcher import Launcher, PlainLauncher
+from autograder.sandbox.trial import allows_rooms
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way of running student code: call it for a launcher; ``sandboxed`` says whether it is a safe one."""
+
+    make: Callable[[], Launcher]
+    sandboxed: bool = True
+
+    def __call__(self) -> Launcher:
+        """A new launcher."""
+        return self.make()
+
+
+UNSAFE = Way(PlainLauncher, sandboxed=False)
+
+
+def choose(*, unsafe: bool = False, hidden: Iterable[Path] = ()) -> Way:
+    """The sandbox, unless the instructor wants none; ``hidden`` are folders that must not be seen in it.
+
+    The kit's own is one of them. Raises SandboxError, with the remedy, where this machine allows no sandbox.
+    """
+    if unsafe:
+        return UNSAFE
+    rooms = allows_rooms()
+    concealed = (Path(__file__).parents[2], *hidden)
+    return Way(lambda: BubblewrapLauncher(rooms=rooms, hidden=concealed))
