@@ -3,6 +3,7 @@
 import ast
 import json
 import shutil
+import stat
 import subprocess
 import sys
 import zipfile
@@ -57,9 +58,17 @@ class Done:
     output: str
 
 
+#: Two given files of which the course has links, as two assignments that share a file do.
+LINKED = ("worked_examples.py", "figures/growth.svg")
+
+
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
     course = make_course(tmp_path_factory.mktemp("course"))
+    for name in LINKED:
+        path = course / "source" / "multihead" / name
+        path.rename(course / path.name)
+        path.symlink_to(course / path.name)
     before = times(course / "assignments")
     process = autograder("release", "multihead", "--course", str(course))
     assert (0, "") == (process.returncode, process.stderr)
@@ -197,6 +206,14 @@ def test_the_zip_holds_the_folder(done: Done) -> None:
         unpacked = {name: archive.read(name) for name in archive.namelist()}
     assert {f"multihead/{name}": data for name, data in files_below(RELEASED).items()} == unpacked
     assert sorted(unpacked) == list(unpacked)
+
+
+def test_links_in_the_source_become_plain_files(done: Done) -> None:
+    with zipfile.ZipFile(done.course / "dist/multihead.zip") as archive:
+        for name in LINKED:
+            entry = archive.getinfo(f"multihead/{name}")
+            assert not stat.S_ISLNK(entry.external_attr >> 16)
+            assert (SOURCE / name).read_bytes() == archive.read(entry)
 
 
 def test_the_zip_is_the_same_each_time(done: Done) -> None:

@@ -81,7 +81,8 @@ class Trainer:
             self.steps = min(self.steps, settings.steps)
         self._parameters = model.parameters()
         self._optimiser = AdamW(self._parameters)
-        self._rate = WarmupCosine(
+        #: The learning rate at each step.
+        self.rate = WarmupCosine(
             settings.rate, warmup=settings.warmup, steps=self.steps, floor=settings.floor
         )
         #: The training loss of each step that is done, and how long it took.
@@ -107,7 +108,7 @@ class Trainer:
         self.model.train()
         with one_thread(), _stop_signal() as stopped:
             while self.done < end and not stopped.is_set():
-                loss = self._step()
+                loss = self.step()
                 if self.done % self.CHECKPOINT_EVERY == 0 and self.done < end:
                     self._keep()
                 if progress is not None:
@@ -118,11 +119,8 @@ class Trainer:
             raise KeyboardInterrupt(f"stopped after {self.done} of {self.steps} steps{where}")
         return self.done == self.steps
 
-    def test(self) -> Evaluation:
-        """The mean loss on the text that was not trained on."""
-        return evaluate(self.model, self.characters.test)
-
-    def _step(self) -> float:
+    def step(self) -> float:
+        """Do one step; returns its loss."""
         start = time.perf_counter()
         epoch, batch = divmod(self.done, len(self.characters.training))
         if epoch != self._epoch:
@@ -133,10 +131,14 @@ class Trainer:
         self._optimiser.zero_grad()
         loss.backward()
         self._optimiser.clip_grad_norm(self.settings.norm)
-        self._optimiser.step(self._rate(self.done))
+        self._optimiser.step(self.rate(self.done))
         self.losses.append(loss.item())
         self.seconds.append(time.perf_counter() - start)
         return self.losses[-1]
+
+    def test(self) -> Evaluation:
+        """The mean loss on the text that was not trained on."""
+        return evaluate(self.model, self.characters.test)
 
     def _description(self) -> dict[str, Any]:
         """What must be the same for a run to be the same."""
