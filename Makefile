@@ -21,7 +21,8 @@ lint: setup
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary autograder docs/figures solutions source/multihead
-	@MYPYPATH=source/weighted_attention $(BIN)/mypy --no-error-summary source/weighted_attention
+	@for lab in weighted_attention gpt; do \
+		MYPYPATH=source/$$lab $(BIN)/mypy --no-error-summary source/$$lab || exit 1; done
 	@$(BIN)/lint-imports --no-logo >.venv/lint.log || { cat .venv/lint.log; exit 1; }
 
 tests: setup

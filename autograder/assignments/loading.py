@@ -10,7 +10,7 @@ import importlib
 import importlib.util
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -27,6 +27,20 @@ def load_module(path: Path, *, helpers: Path) -> ModuleType:
 
     Raises CourseError where the file is missing or does not run.
     """
+    (module,) = load_modules([path], helpers=helpers)
+    return module
+
+
+def load_modules(paths: Sequence[Path], *, helpers: Path) -> tuple[ModuleType, ...]:
+    """Run several modules' files that share what they import from ``helpers``: a class is the same in all.
+
+    Raises CourseError where a file is missing or does not run.
+    """
+    with _helpers_on_path(helpers):
+        return tuple(_run(path) for path in paths)
+
+
+def _run(path: Path) -> ModuleType:
     if not path.is_file():
         raise CourseError(f"{path} is missing.")
     name = f"{_private_name(path.parent)}_{path.stem}"
@@ -34,7 +48,7 @@ def load_module(path: Path, *, helpers: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise CourseError(f"{path} is no Python module.")
     module = importlib.util.module_from_spec(spec)
-    with _helpers_on_path(helpers), _named(name, module), _faults_of(path):
+    with _named(name, module), _faults_of(path):
         spec.loader.exec_module(module)
     return module
 

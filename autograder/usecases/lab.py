@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from autograder.assignments.loading import load_module
+from autograder.assignments.loading import load_modules
 from autograder.errors import CourseError, did_you_mean
 from autograder.files import did_you_mean_path, write_atomically
 from autograder.usecases.datasets import DATASETS, place_of
@@ -52,24 +52,20 @@ class Plan:
         return tuple((choice, seed) for choice in self.choices for seed in self.seeds)
 
 
-def load_experiment(course: Path, name: str) -> ModuleType:
-    """The module ``experiment`` of an assignment.
+def load_lab(course: Path, name: str) -> tuple[ModuleType, Any]:
+    """The module ``experiment`` of an assignment, and its lab, in which the reference stands for a student.
 
-    Raises CourseError where the assignment has no experiment, or it cannot be loaded.
+    Raises CourseError where the assignment has no experiment, or one of the two cannot be loaded.
     """
     source = course / "source" / name
     if not (source / EXPERIMENT).is_file():
         names = sorted(path.parent.name for path in (course / "source").glob(f"*/{EXPERIMENT}"))
         hint = did_you_mean(name, names) or (f" There is one of: {', '.join(names)}." if names else "")
         raise CourseError(f"{name!r} has no lab: {source / EXPERIMENT} is missing.{hint}")
-    return load_module(source / EXPERIMENT, helpers=source)
-
-
-def make_lab(course: Path, name: str, experiment: ModuleType) -> Any:
-    """The lab of an experiment, in which the assignment's reference stands where a student's code would."""
-    path = course / "solutions" / f"{name}.py"
-    reference = load_module(path, helpers=course / "source" / name) if path.is_file() else None
-    return experiment.lab_of(reference)
+    reference = course / "solutions" / f"{name}.py"
+    paths = [source / EXPERIMENT, *([reference] if reference.is_file() else [])]
+    experiment, *references = load_modules(paths, helpers=source)
+    return experiment, experiment.lab_of(references[0] if references else None)
 
 
 def plan_lab(
@@ -86,8 +82,7 @@ def plan_lab(
 
     Raises CourseError where the lab does not vary that, or has no such choice, or there is no such text.
     """
-    experiment = load_experiment(course, name)
-    lab = make_lab(course, name, experiment)
+    experiment, lab = load_lab(course, name)
     for option, values in (chosen or {}).items():
         if values and option != lab.option:
             raise CourseError(f"{name} has no --{option}: what it varies is --{lab.option}.")

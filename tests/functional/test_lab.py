@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from autograder.cli.main import main
@@ -127,3 +128,25 @@ def test_data_takes_a_copy_and_refuses_another_file(
     words = ["data", "tinyshakespeare", "--from", str(text), "--course", str(tmp_path)]
     assert 2 == main(words)
     assert "text.txt is not tinyshakespeare: its SHA-256 is" in capsys.readouterr().err
+
+
+def test_the_lab_of_heads_trains_the_references_layer(
+    tmp_path: Path, text: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [
+        "--data",
+        str(text),
+        "--steps",
+        "2",
+        "--heads",
+        "2",
+        "--heads",
+        "8",
+        "--into",
+        str(tmp_path / "lab"),
+    ]
+    assert 0 == main(["lab", "gpt", "--course", str(ROOT), *words])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [["2", "104,213"], ["8", "104,213"]] == [line[:2] for line in lines[1:3]]
+    outcomes = json.loads((tmp_path / "lab/metrics.json").read_text())["outcomes"]
+    assert [(2, 2, 32, 32), (2, 8, 32, 32)] == [np.shape(one["weights"]) for one in outcomes]

@@ -27,6 +27,11 @@ class Block(Composite):
     def __init__(self, d_model: int, make_attention: MakeAttention, rng: np.random.Generator):
         super().__init__()
         self.attention = make_attention(d_model, rng)
+        if not isinstance(self.attention, Layer):
+            raise TypeError(
+                f"The attention layer must be a Layer of autodiff, not {type(self.attention).__name__}: is "
+                "its class made from Layer or Composite, and autodiff loaded only once?"
+            )
         self.feed_forward = Composite(
             Linear(d_model, 4 * d_model, rng), GELU(), Linear(4 * d_model, d_model, rng)
         )

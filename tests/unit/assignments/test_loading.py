@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.assignments.loading import load_checks, load_module, load_neighbour
+from autograder.assignments.loading import load_checks, load_module, load_modules, load_neighbour
 from autograder.errors import CourseError
 
 
@@ -22,6 +22,19 @@ def test_two_courses_with_the_same_names_do_not_mix(tmp_path: Path) -> None:
     )
     assert [0, 1] == [first.value, second.value]
     assert first.__name__ != second.__name__
+
+
+def test_modules_that_are_loaded_together_share_what_they_import(tmp_path: Path) -> None:
+    path, helpers = course(tmp_path, 1)
+    (helpers / "neighbour.py").write_text("class Shape:\n    pass\n")
+    for name in ("reference.py", "experiment.py"):
+        path.with_name(name).write_text("from neighbour import Shape\n")
+    first, second = load_modules([path, path.with_name("experiment.py")], helpers=helpers)
+    assert first.Shape is second.Shape
+    assert first.Shape is not load_module(path, helpers=helpers).Shape
+    with pytest.raises(CourseError, match=r"gone\.py is missing"):
+        load_modules([path, tmp_path / "gone.py"], helpers=helpers)
+    assert "neighbour" not in sys.modules
 
 
 def test_loading_leaves_path_and_bare_names_as_they_were(

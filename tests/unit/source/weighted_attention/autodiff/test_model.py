@@ -50,6 +50,11 @@ def test_an_attention_layer_that_changes_the_shape_is_named() -> None:
         Model(65, make_attention=lambda _d_model, _rng: Cut())(np.zeros((4, 32), dtype=int))
 
 
+def test_what_is_no_layer_is_refused_since_it_would_not_be_trained() -> None:
+    with pytest.raises(TypeError, match="must be a Layer of autodiff, not function"):
+        Model(65, make_attention=lambda _d_model, _rng: lambda x: x)  # type: ignore[arg-type, return-value]
+
+
 def test_seeds_make_it_repeatable() -> None:
     same = [one.parameters()["output.weight"].data for one in (model(seed=1), model(seed=1), model(seed=2))]
     assert np.array_equal(same[0], same[1])

@@ -1,0 +1,1 @@
+../../weighted_attention/autodiff/threads.py
