@@ -85,18 +85,25 @@ class Trainer:
         self.rate = WarmupCosine(
             settings.rate, warmup=settings.warmup, steps=self.steps, floor=settings.floor
         )
-        #: The training loss of each step that is done, and how long it took.
-        self.losses: list[float] = []
-        self.seconds: list[float] = []
+        #: How many steps are done, and of each its training loss and the seconds that it took.
+        self.done = 0
+        self._history = np.zeros((2, self.steps))
         self._checkpoint = checkpoint
         self._epoch: int | None = None
         if checkpoint is not None and checkpoint.exists():
             self._take_up(checkpoint)
 
     @property
-    def done(self) -> int:
-        """How many steps are done."""
-        return len(self.losses)
+    def losses(self) -> list[float]:
+        """The training loss of each step that is done."""
+        losses: list[float] = self._history[0, : self.done].tolist()
+        return losses
+
+    @property
+    def seconds(self) -> list[float]:
+        """How long each step took."""
+        seconds: list[float] = self._history[1, : self.done].tolist()
+        return seconds
 
     def run(self, progress: Progress | None = None, until: int | None = None) -> bool:
         """Train to the end, or up to step ``until``; returns whether all steps are done.
@@ -132,9 +139,9 @@ class Trainer:
         loss.backward()
         self._optimiser.clip_grad_norm(self.settings.norm)
         self._optimiser.step(self.rate(self.done))
-        self.losses.append(loss.item())
-        self.seconds.append(time.perf_counter() - start)
-        return self.losses[-1]
+        self._history[:, self.done] = loss.item(), time.perf_counter() - start
+        self.done += 1
+        return loss.item()
 
     def test(self) -> Evaluation:
         """The mean loss on the text that was not trained on."""
@@ -154,15 +161,15 @@ class Trainer:
     def _keep(self) -> None:
         if self._checkpoint is not None:
             arrays = {name: getattr(self._optimiser, name) for name in self._optimiser.STATE}
-            arrays |= {"losses": np.array(self.losses), "seconds": np.array(self.seconds)}
+            arrays["history"] = self._history[:, : self.done]
             checkpoints.write(self._checkpoint, self._description(), arrays)
 
     def _take_up(self, path: Path) -> None:
         arrays = checkpoints.read(path, self._description())
         for name in self._optimiser.STATE:
             getattr(self._optimiser, name)[...] = arrays[name]
-        self.losses, self.seconds = arrays["losses"].tolist(), arrays["seconds"].tolist()
-        self._optimiser.steps = len(self.losses)
+        self.done = self._optimiser.steps = arrays["history"].shape[1]
+        self._history[:, : self.done] = arrays["history"]
 
 
 def evaluate(model: Model, windows: Windows) -> Evaluation:
