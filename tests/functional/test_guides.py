@@ -31,7 +31,11 @@ pytestmark = pytest.mark.functional
 
 ROOT = KIT.parent
 GUIDES = ("README.md", "docs/student_guide.md", "docs/instructor_guide.md")
-DOCUMENTS = (*GUIDES, "CONTRIBUTING.md", *(f"docs/{name}.md" for name in ("certificate", "labs", "result_format")))
+DOCUMENTS = (
+    *GUIDES,
+    "CONTRIBUTING.md",
+    *(f"docs/{name}.md" for name in ("certificate", "labs", "result_format")),
+)
 HUB = "JupyterHub"
 BLOCK = re.compile(r"^```(\w*)(?: ([\w-]+))?\n(.*?)^```$|^## (.+?)\n", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`((?:autograder|nbgrader) [a-z][^`]*)`")

@@ -7,6 +7,7 @@ machine has other work, and changes the last digits with the number of cores, so
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -34,6 +35,7 @@ def one_thread() -> Iterator[None]:
         set_to(before)
 
 
+@cache
 def _functions() -> tuple["ctypes._NamedFuncPointer", "ctypes._NamedFuncPointer"] | None:
     """What tells and what sets the number of threads; None without OpenBLAS."""
     folders = [Path(np.__file__).parent / folder for folder in _FOLDERS]

@@ -25,5 +25,9 @@ def test_it_is_one_thread_for_a_while() -> None:
 def test_without_openblas_nothing_is_changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "libopenblas.so").write_bytes(b"no library")
     monkeypatch.setattr(threads, "_FOLDERS", (str(tmp_path), str(tmp_path / "gone")))
-    with threads.one_thread():
-        assert threads._functions() is None
+    threads._functions.cache_clear()
+    try:
+        with threads.one_thread():
+            assert threads._functions() is None
+    finally:
+        threads._functions.cache_clear()
