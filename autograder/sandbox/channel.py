@@ -40,7 +40,10 @@ class OutOfTime(Exception):
 
 @dataclass
 class TimeLimit:
-    """How long to wait for one answer; ``cpu_seconds`` counts what ``process`` uses from the start."""
+    """How long to wait for one answer; ``cpu_seconds`` counts what ``process`` uses from the start.
+
+    The start is where its CPU time was last seen: a look for every answer would cost as much as the answer.
+    """
 
     wall_seconds: float
     cpu_seconds: float | None = None
@@ -50,7 +53,7 @@ class TimeLimit:
 
     def __post_init__(self) -> None:
         if self.process is not None:
-            self._cpu_start = self.process.cpu_seconds()
+            self._cpu_start = self.process.seen_cpu_seconds
 
     def cpu_used(self) -> float:
         """CPU seconds since the start, as last seen; 0 where nobody watches them."""
@@ -95,24 +98,31 @@ class Channel:
             raise ValueError("too many values for one message; large ones must be arrays")
         with _closing():
             while data:
-                self._wait(limit, self.peer, writing=True)
-                with contextlib.suppress(BlockingIOError):
+                try:
                     data = data[self._send_some(data[:CHUNK], sockets) :]
                     sockets = ()
+                except BlockingIOError:
+                    self._wait(limit, self.peer, select.POLLOUT)
                 if data:  # a trickle must not buy time
                     limit.check()
 
     def receive(self, limit: TimeLimit) -> wire.Frame:
         """The next frame; raises ``WireError`` where the other end sends anything else."""
+        wait = True  # an answer is not there at once; when its first bytes are, the others mostly are, too
         while (frame := self._reader.frame()) is None:
-            self._wait(limit, self.peer)
-            with _closing(), contextlib.suppress(BlockingIOError):
-                data = self._link.recv(min(self._reader.missing(), CHUNK))
-                if not data:
-                    raise ChannelClosed("end of file")
-                self._reader.feed(data)
-            if self._reader.missing():  # a trickle must not buy time
-                limit.check()
+            if wait:
+                self._wait(limit, self.peer)
+            with _closing():
+                try:
+                    data = self._link.recv(min(self._reader.missing(), CHUNK))
+                except BlockingIOError:
+                    wait = True
+                    limit.check()  # a trickle must not buy time
+                    continue
+            if not data:
+                raise ChannelClosed("end of file")
+            self._reader.feed(data)
+            wait = False
         return frame
 
     def greet(self, limit: TimeLimit, root: int, parent: Process | None = None) -> Process:
@@ -158,19 +168,22 @@ class Channel:
             return socket.send_fds(self._link, [data], [one.fileno() for one in sockets])
         return self._link.send(data)
 
-    def _wait(self, limit: TimeLimit, watched: Process | None, *, writing: bool = False) -> None:
+    def _wait(self, limit: TimeLimit, watched: Process | None, wanted: int = select.POLLIN) -> None:
         """Wait until the socket is ready; raises ``ChannelClosed`` when ``watched`` has ended."""
-        wanted = select.POLLOUT if writing else select.POLLIN
-        link = select.poll()
-        link.register(self._link, wanted)
         both = select.poll()
         both.register(self._link, wanted)
         if watched is not None:
             both.register(watched, select.POLLIN)
         while not (ready := both.poll(PATIENCE_SECONDS * 1000)):
             limit.check()
-        if self._link.fileno() not in dict(ready) and not link.poll(0):  # its last words may have come since
+        if len(ready) == 1 and ready[0][0] != self._link.fileno() and not self._is_ready(wanted):
             raise ChannelClosed("its process has ended")
+
+    def _is_ready(self, wanted: int) -> bool:
+        """Whether it is ready now: the last words of a process that has ended may have come since."""
+        link = select.poll()
+        link.register(self._link, wanted)
+        return bool(link.poll(0))
 
 
 @contextlib.contextmanager

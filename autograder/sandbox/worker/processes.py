@@ -23,7 +23,8 @@ class Process:
     def __init__(self, pid: int):
         self.pid = pid
         self._descriptor = os.pidfd_open(pid)
-        self._cpu_seconds = 0.0
+        #: What ``cpu_seconds`` said last.
+        self.seen_cpu_seconds = 0.0
 
     def fileno(self) -> int:
         """The descriptor; it becomes readable when the process ends."""
@@ -44,9 +45,9 @@ class Process:
     def cpu_seconds(self) -> float:
         """CPU seconds that all its threads have used, as last seen."""
         seconds = _cpu_seconds(self.pid)
-        if seconds > self._cpu_seconds and self.exists():
-            self._cpu_seconds = seconds
-        return self._cpu_seconds
+        if seconds > self.seen_cpu_seconds and self.exists():
+            self.seen_cpu_seconds = seconds
+        return self.seen_cpu_seconds
 
     def signal(self, number: int) -> None:
         """Send it a signal, if it is still there and held."""
