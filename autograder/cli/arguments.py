@@ -1,6 +1,7 @@
 """Arguments that several verbs share."""
 
 import argparse
+import os
 from pathlib import Path
 from typing import TypeAlias
 
@@ -30,6 +31,25 @@ def add_unsafe(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="run students' code without the sandbox, with all your rights; every result will say so",
     )
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add ``--jobs N``."""
+    parser.add_argument(
+        "--jobs", metavar="N", type=positive, default=cores(), help="so many processes (default: one a core)"
+    )
+
+
+def positive(text: str) -> int:
+    """A number of 1 or more; raises ArgumentTypeError where it is none."""
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of 1 or more")
+    return int(text)
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def shown(path: Path) -> str:

@@ -1,11 +1,10 @@
 """``autograder certify``: try an assignment's checks on right solutions and on known mistakes."""
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.cli.arguments import Verbs, add_assignment, add_course, shown
+from autograder.cli.arguments import Verbs, add_assignment, add_course, add_jobs, positive, shown
 from autograder.cli.results import STDOUT, progress_bar, show, write_text
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ def add_parser(verbs: Verbs) -> None:
     parser = verbs.add_parser("certify", help="try the checks on right solutions and known mistakes")
     add_assignment(parser)
     parser.add_argument(
-        "--seeds", metavar="N", type=_positive, default=SEEDS, help=f"on so many hidden inputs ({SEEDS})"
+        "--seeds", metavar="N", type=positive, default=SEEDS, help=f"on so many hidden inputs ({SEEDS})"
     )
     parser.add_argument(
         "--complete",
@@ -32,9 +31,7 @@ def add_parser(verbs: Verbs) -> None:
         "--json", metavar="FILE", help="where to write the certificate as JSON; - for standard output"
     )
     parser.add_argument("--page", metavar="FILE", type=Path, help="where to write it as a page")
-    parser.add_argument(
-        "--jobs", metavar="N", type=_positive, default=None, help="so many processes (one for each core)"
-    )
+    add_jobs(parser)
     add_course(parser)
     parser.set_defaults(run=run)
 
@@ -50,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         certificate = certify(
             assignment,
             plan_of(args.seeds, complete=args.complete),
-            processes=args.jobs or _cores(),
+            processes=args.jobs,
             progress=lambda done, total: advance(done, total, ""),
         )
     show(certificate_table(certificate), args.json)
@@ -74,15 +71,3 @@ def _store(certificate: "Certificate", assignment: "Assignment", json: str | Non
     for target, text in targets.items():
         write_text(target, text)
     show("Stored: " + ", ".join(shown(Path(one)) for one in targets if one != STDOUT), json)
-
-
-def _positive(text: str) -> int:
-    """A number of seeds or processes; raises ArgumentTypeError where it is none."""
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of 1 or more")
-    return int(text)
-
-
-def _cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

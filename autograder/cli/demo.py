@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.cli.arguments import Verbs, add_unsafe
+from autograder.cli.arguments import Verbs, add_unsafe, cores
 from autograder.cli.grade import report_faults
 from autograder.cli.results import progress_bar, show, width
 from autograder.errors import SandboxError
@@ -42,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
             args.into.resolve() if args.into else None,
             way,
             lambda done, total, entry: advance(done, total, entry.result.student),
+            jobs=cores(),
         )
     show(_stories(demo))
     show(class_table(args.assignment, [entry.result for entry in demo.entries], width=width()))

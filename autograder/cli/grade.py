@@ -5,7 +5,14 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from autograder.cli.arguments import Verbs, add_assignment, add_course, add_json, add_unsafe
+from autograder.cli.arguments import (
+    Verbs,
+    add_assignment,
+    add_course,
+    add_jobs,
+    add_json,
+    add_unsafe,
+)
 from autograder.cli.results import progress_bar, show, width, write_json
 from autograder.errors import JudgeError
 from autograder.model import Status
@@ -22,6 +29,7 @@ def add_parser(verbs: Verbs) -> None:
         "--student", metavar="ID", action="append", default=[], help="only this student (may be repeated)"
     )
     parser.add_argument("--force", action="store_true", help="grade unchanged submissions again, too")
+    add_jobs(parser)
     add_unsafe(parser)
     add_course(parser)
     add_json(parser)
@@ -43,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
             way,
             students=args.student,
             force=args.force,
+            jobs=args.jobs,
             progress=lambda done, total, entry: advance(done, total, entry.result.student),
         )
     results = [entry.result for entry in entries]

@@ -34,7 +34,7 @@ from autograder.gradebook.configuration import CourseConfiguration
 from autograder.reporting.records import Records
 from autograder.sandbox.choice import choose
 from autograder.usecases.grade import Entry, Grader
-from autograder.usecases.judging import Judge
+from autograder.usecases.judges import OneJudge
 
 #: Long enough for what nbgrader does between two submissions; the worker's memory is free again soon.
 IDLE_SECONDS = 20.0
@@ -50,7 +50,8 @@ class Course:
 
     assignment: Assignment
     configuration: CourseConfiguration
-    judge: Judge
+    judges: OneJudge
+    sandboxed: bool
 
 
 def main() -> None:
@@ -89,8 +90,8 @@ def _open(order: Json, stack: ExitStack) -> Course:
             f"The source is taken from {assignment.source_dir}, but nbgrader has it in {source}."
         )
     way = choose(unsafe=order["unsafe"], hidden=[folder])
-    judge = stack.enter_context(Judge(assignment, course_secret(folder), way))
-    return Course(assignment, configuration, judge)
+    judges = stack.enter_context(OneJudge(assignment, course_secret(folder), way))
+    return Course(assignment, configuration, judges, way.sandboxed)
 
 
 def _grade(course: Course, student: str) -> Entry:
@@ -101,8 +102,10 @@ def _grade(course: Course, student: str) -> Entry:
         grading_lock(assignment.course, wait_seconds=LOCK_SECONDS),
         Gradebook(assignment, course.configuration) as book,
     ):
-        grader = Grader(assignment, course.judge, book, Records(assignment.course, assignment.name))
-        return grader.grade(student, folder, force=True)
+        records = Records(assignment.course, assignment.name)
+        grader = Grader(assignment, course.judges, book, records, sandboxed=course.sandboxed, force=True)
+        [entry] = grader.grade({student: folder})
+        return entry
 
 
 def _answer(entry: Entry) -> Json:

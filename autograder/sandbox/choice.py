@@ -1,5 +1,6 @@
 """Chooses, for everything that runs student code, how that is done."""
 
+import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,10 @@ from autograder.sandbox.trial import allows_rooms
 
 @dataclass(frozen=True)
 class Way:
-    """A way of running student code: call it for a launcher; ``sandboxed`` says whether it is a safe one."""
+    """A way of running student code: call it for a launcher; ``sandboxed`` says whether it is a safe one.
+
+    It can be handed to another process of ours, as long as ``make`` can.
+    """
 
     make: Callable[[], Launcher]
     sandboxed: bool = True
@@ -33,4 +37,4 @@ def choose(*, unsafe: bool = False, hidden: Iterable[Path] = ()) -> Way:
         return UNSAFE
     rooms = allows_rooms()
     concealed = (Path(__file__).parents[2], *hidden)
-    return Way(lambda: BubblewrapLauncher(rooms=rooms, hidden=concealed))
+    return Way(functools.partial(BubblewrapLauncher, rooms=rooms, hidden=concealed))

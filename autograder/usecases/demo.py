@@ -37,7 +37,7 @@ class Demo:
     entries: Sequence[Entry]
 
 
-def run_demo(name: str, course: Path | None, launch: Launch, progress: Progress) -> Demo:
+def run_demo(name: str, course: Path | None, launch: Launch, progress: Progress, *, jobs: int = 1) -> Demo:
     """Build the course in ``course``, an empty or new folder, hand in for everyone, and grade.
 
     By default the folder is a temporary one, which stays. Raises CourseError where it is not empty, or
@@ -51,7 +51,7 @@ def run_demo(name: str, course: Path | None, launch: Launch, progress: Progress)
     released = json.loads((KIT.parent / "assignments" / name / f"{name}.ipynb").read_text(encoding="utf-8"))
     for student in students:
         hand_in(assignment, student, released)
-    return Demo(course, students, grade_class(assignment, launch, progress=progress))
+    return Demo(course, students, grade_class(assignment, launch, progress=progress, jobs=jobs))
 
 
 def simulated_class(name: str) -> Sequence[SimulatedStudent]:

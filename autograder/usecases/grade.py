@@ -5,8 +5,10 @@ has changed: its record lies in ``.autograder/``. A record is written after the 
 interrupts grading, the next run does again what was not finished.
 """
 
-from collections.abc import Callable, Collection
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from autograder.assignments.catalog import Assignment
@@ -17,8 +19,8 @@ from autograder.gradebook.configuration import CourseConfiguration
 from autograder.model import Status, SubmissionResult
 from autograder.reporting.records import Record, Records, submission_fingerprint
 from autograder.sandbox.launcher import Launch
-from autograder.usecases.judging import Judge
-from autograder.usecases.submissions import grade_folder, our_fault, saying_how, without_score
+from autograder.usecases.judges import Judges, judges_for
+from autograder.usecases.submissions import Graded, our_fault, saying_how, without_score
 
 
 @dataclass(frozen=True)
@@ -91,9 +93,13 @@ def grade_class(
     *,
     students: Collection[str] = (),
     force: bool = False,
+    jobs: int = 1,
     progress: Progress = lambda done, total, entry: None,
 ) -> list[Entry]:
     """Grade the submissions and record them, one transaction each, in the order of the students' names.
+
+    ``jobs`` judges are at work at a time; results, and what is written, do not depend on how many. One
+    process, this one, writes.
 
     Raises:
         CourseError: there is nothing to grade, the gradebook cannot be written, another grader is at work.
@@ -105,51 +111,98 @@ def grade_class(
     with grading_lock(assignment.course):
         secret = course_secret(assignment.course)
         records = Records(assignment.course, assignment.name)
-        with Gradebook(assignment) as book, Judge(assignment, secret, launch) as judge:
-            grader = Grader(assignment, judge, book, records)
+        at_work = judges_for(assignment, secret, launch, min(jobs, len(folders)))
+        with Gradebook(assignment) as book, at_work as judges:
+            grader = Grader(assignment, judges, book, records, sandboxed=launch.sandboxed, force=force)
             try:
-                for student, folder in folders.items():
-                    entries.append(grader.grade(student, folder, force=force))
-                    progress(len(entries), len(folders), entries[-1])
+                for entry in grader.grade(folders):
+                    entries.append(entry)
+                    progress(len(entries), len(folders), entry)
             except KeyboardInterrupt as interrupt:
                 done = f"{len(entries)} of {len(folders)} submissions are graded and recorded"
                 raise KeyboardInterrupt(f"{done}; the next run goes on from there") from interrupt
     return entries
 
 
-class Grader:
-    """Brings one submission after the other up to date."""
+#: Brings a submission's entry about; what goes wrong with it alone is in the entry.
+Finish = Callable[[], Entry]
 
-    def __init__(self, assignment: Assignment, judge: Judge, book: Gradebook, records: Records):
+
+class Grader:
+    """Brings submissions up to date; ``force`` grades unchanged ones again, too."""
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        judges: Judges,
+        book: Gradebook,
+        records: Records,
+        *,
+        sandboxed: bool,
+        force: bool,
+    ):
         self._assignment = assignment
-        self._judge = judge
+        self._judges = judges
         self._book = book
         self._records = records
+        self._sandboxed = sandboxed
+        self._force = force
 
-    def grade(self, student: str, folder: Path, *, force: bool) -> Entry:
-        """Grade it, or say what its unchanged record says; what goes wrong with it alone is in the entry."""
+    def grade(self, folders: Mapping[str, Path]) -> Iterator[Entry]:
+        """The entries of all students, in order; some are being judged ahead of that."""
+        begun: deque[Finish] = deque()
+        for student, folder in folders.items():
+            begun.append(self._begin(student, folder))
+            if len(begun) > self._judges.ahead:
+                yield begun.popleft()()
+        while begun:
+            yield begun.popleft()()
+
+    def _begin(self, student: str, folder: Path) -> Finish:
+        """Hand it to a judge, unless its unchanged record says it all."""
         if reason := why_unusable(student):
-            fault = without_score(self._assignment, student, Status.JUDGE_ERROR, reason)
-            return Entry(saying_how(fault, self._judge), recorded=False)
+            return partial(self._without_score, student, reason)
         try:
-            return self._grade(student, folder, force=force)
+            return self._submit(student, folder)
         except (CourseError, SandboxError):
             raise
         except Exception as error:  # noqa: BLE001 (the others' grades must not depend on this one)
-            graded = our_fault(self._assignment, student, error)
-            return Entry(saying_how(graded.result, self._judge), trace=graded.trace, recorded=False)
+            return partial(self._fault, our_fault(self._assignment, student, error))
 
-    def _grade(self, student: str, folder: Path, *, force: bool) -> Entry:
+    def _submit(self, student: str, folder: Path) -> Finish:
         fingerprint = submission_fingerprint(folder)
         before = self._book.standing(student)
-        record = None if force else self._records.read(student)
+        record = None if self._force else self._records.read(student)
         if record is not None and self._is_current(record, fingerprint):
-            self._book.renew_late_penalty(student)
-            return Entry(self._book.complete(record.result), skipped=True, before=before)
-        graded = grade_folder(self._assignment, self._judge, student, folder)
+            return partial(self._finish, student, lambda: self._unchanged(record, before))
+        task = self._judges.submit(student, folder)
+        return partial(self._finish, student, lambda: self._graded(task(), fingerprint, before, folder))
+
+    def _finish(self, student: str, entry: Finish) -> Entry:
+        try:
+            return entry()
+        except (CourseError, SandboxError):
+            raise
+        except Exception as error:  # noqa: BLE001 (the others' grades must not depend on this one)
+            return self._fault(our_fault(self._assignment, student, error))
+
+    def _unchanged(self, record: Record, before: Standing | None) -> Entry:
+        self._book.renew_late_penalty(record.result.student)
+        return Entry(self._book.complete(record.result), skipped=True, before=before)
+
+    def _graded(self, graded: Graded, fingerprint: str, before: Standing | None, folder: Path) -> Entry:
+        """Record it, first in the gradebook."""
         result = self._book.record(graded.result, graded.executed, folder)
         self._records.write(Record(fingerprint, self._assignment.fingerprint, graded.result))
         return Entry(result, before=before, trace=graded.trace)
+
+    def _without_score(self, student: str, reason: str) -> Entry:
+        fault = without_score(self._assignment, student, Status.JUDGE_ERROR, reason)
+        return self._fault(Graded(fault))
+
+    def _fault(self, graded: Graded) -> Entry:
+        result = saying_how(graded.result, sandboxed=self._sandboxed)
+        return Entry(result, trace=graded.trace, recorded=False)
 
     def _is_current(self, record: Record, fingerprint: str) -> bool:
         """Whether grading again could change nothing.
@@ -158,7 +211,7 @@ class Grader:
         where there is one.
         """
         return (
-            (record.result.sandboxed or not self._judge.sandboxed)
+            (record.result.sandboxed or not self._sandboxed)
             and record.submission_fingerprint == fingerprint
             and record.assignment_fingerprint == self._assignment.fingerprint
             and record.result.status is not Status.JUDGE_ERROR

@@ -70,6 +70,10 @@ class Judge:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.dismiss()
+
+    def dismiss(self) -> None:
+        """End the worker, if there is one."""
         self._warm.dismiss()
 
     def judge(

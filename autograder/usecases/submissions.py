@@ -46,12 +46,12 @@ def grade_found(
 ) -> Graded:
     """Grade the notebooks that were found; ``folder`` holds the files that were handed in with them."""
     graded = _grade_found(assignment, judge, student, found, folder)
-    return replace(graded, result=saying_how(graded.result, judge))
+    return replace(graded, result=saying_how(graded.result, sandboxed=judge.sandboxed))
 
 
-def saying_how(result: SubmissionResult, judge: Judge) -> SubmissionResult:
+def saying_how(result: SubmissionResult, *, sandboxed: bool) -> SubmissionResult:
     """The result; it says so where it was reached without the sandbox."""
-    if judge.sandboxed:
+    if sandboxed:
         return result
     return replace(result, sandboxed=False, notes=(WITHOUT_SANDBOX, *result.notes))
 

@@ -55,6 +55,6 @@ def test_another_grader_is_waited_for_and_then_named(
 ) -> None:
     monkeypatch.setattr(grading_process, "LOCK_SECONDS", 0.05)
     assignment = load_assignment(toy_course, "toy")
-    course = Course(assignment, CourseConfiguration(toy_course), cast(Any, None))
+    course = Course(assignment, CourseConfiguration(toy_course), cast(Any, None), sandboxed=True)
     with grading_lock(toy_course), pytest.raises(CourseError, match="Another grader is at work"):
         _grade(course, "s01")

@@ -13,7 +13,7 @@ from autograder.errors import CourseError, SandboxError
 from autograder.model import ExerciseResult, Status, SubmissionResult
 from autograder.notebooks.executed import ExecutedNotebook
 from autograder.sandbox.choice import Way
-from autograder.usecases import grade
+from autograder.usecases import grade, judges
 from autograder.usecases.grade import Entry, grade_class, submissions
 from autograder.usecases.submissions import Graded
 
@@ -76,7 +76,7 @@ class School:
         self.scores: dict[str, float | BaseException | None] = {}
         self.graded: list[str] = []
         monkeypatch.setattr(grade, "Gradebook", lambda assignment: Book(self.recorded, self.errors))
-        monkeypatch.setattr(grade, "grade_folder", self._grade_folder)
+        monkeypatch.setattr(judges, "grade_folder", self._grade_folder)
 
     def hand_in(self, *students: str) -> None:
         for student in students:

@@ -1,0 +1,42 @@
+"""Seconds of run and examination for each notebook, without recording: what ``floor.py`` is compared with.
+
+    python docs/benchmarks/judging.py --count 50
+
+judges the solved notebook again and again, in one warm worker, and prints the seconds for each as JSON.
+"""
+
+import argparse
+import json
+import sys
+import time
+
+from classes import NAME
+
+from autograder.assignments.catalog import KIT, load_assignment
+from autograder.notebooks.reading import read_notebook_file
+from autograder.sandbox.choice import choose
+from autograder.usecases.judging import Judge
+
+WARM_UP = 5
+
+
+def main() -> None:
+    """Judge, and print what it took."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=50, help="notebooks")
+    parser.add_argument("--unsafe", action="store_true", help="without the sandbox")
+    options = parser.parse_args()
+    assignment = load_assignment(KIT.parent, NAME)
+    [source] = assignment.notebooks
+    solved = read_notebook_file(assignment.source_dir / f"{NAME}.ipynb")
+    with Judge(assignment, b"a secret of the benchmark", choose(unsafe=options.unsafe)) as judge:
+        for number in range(WARM_UP):
+            judge.judge(f"s{number}", solved, source)
+        start = time.perf_counter()
+        for number in range(options.count):
+            judge.judge(f"s{number}", solved, source)
+        sys.stdout.write(json.dumps({"seconds": (time.perf_counter() - start) / options.count}) + "\n")
+
+
+if __name__ == "__main__":
+    main()
