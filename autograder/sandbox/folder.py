@@ -27,18 +27,18 @@ NAME_LIMIT = 100
 OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def stage(parent: Path, submission: Path | None, given: Mapping[str, Path]) -> tuple[Path, tuple[str, ...]]:
+def stage(parent: Path, submission: Path | None, given: Mapping[str, bytes]) -> tuple[Path, tuple[str, ...]]:
     """A new folder below ``parent`` with the files of one run, and notes on what was left out.
 
-    ``given`` maps names, relative to the folder, to the trusted files that are laid over the student's.
+    ``given`` are the trusted files, by their names relative to the folder, that are laid over the student's.
     """
     folder = Path(tempfile.mkdtemp(prefix="run-", dir=parent))
     folder.chmod(0o755)
     copy = _Copy(folder)
     if submission is not None:
         copy.run(submission)
-    for name, path in given.items():
-        _lay_over(path, folder, Path(name))
+    for name, data in given.items():
+        _lay_over(data, folder, Path(name))
     return folder, copy.notes
 
 
@@ -138,8 +138,8 @@ def _open(name: str | Path, parent: int | None, kind: int) -> int:
     return descriptor
 
 
-def _lay_over(given: Path, folder: Path, name: Path) -> None:
-    """Copy a given file to its place, whatever the student has handed in under that name."""
+def _lay_over(data: bytes, folder: Path, name: Path) -> None:
+    """Write a given file to its place, whatever the student has handed in under that name."""
     place = folder
     for part in name.parts[:-1]:
         place /= part
@@ -148,4 +148,4 @@ def _lay_over(given: Path, folder: Path, name: Path) -> None:
             place.mkdir()
     if (folder / name).is_dir():
         shutil.rmtree(folder / name)
-    shutil.copyfile(given, folder / name)
+    (folder / name).write_bytes(data)

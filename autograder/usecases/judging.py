@@ -22,6 +22,7 @@ from autograder.notebooks.reading import Notebook
 from autograder.notebooks.salvage import GIVEN, Examine, plan
 from autograder.notebooks.source import SourceNotebook
 from autograder.sandbox.folder import stage, unstage
+from autograder.sandbox.given import given_files
 from autograder.sandbox.launcher import Launch, Launcher
 from autograder.sandbox.notebook_run import Stopped, run_notebook
 from autograder.sandbox.session import CellStep, ExamineStep, Run, Step, Worker, WorkerLost
@@ -62,6 +63,7 @@ class Judge:
         self._assignment = assignment
         self.sandboxed = launch.sandboxed
         self._assessor = Assessor(assignment, secret, replay)
+        self._given = given_files(assignment.source_dir, assignment.given_files)
         self._warm = _WarmWorker(assignment, launch)
 
     def __enter__(self) -> Self:
@@ -104,7 +106,7 @@ class Judge:
             for one in planned.steps
         ]
         lines = {step.index: step.source.count("\n") + 1 for step in steps if isinstance(step, CellStep)}
-        files = _Files(self._assignment, folder)
+        files = _Files(self._given, folder)
         worker = self._warm.get()
         result = run_notebook(worker, partial(files.lay, worker.folder), steps, lines)
         try:
@@ -161,11 +163,9 @@ class _WarmWorker:
 class _Files:
     """The files of a run, laid anew for each run and removed at the end."""
 
-    def __init__(self, assignment: Assignment, submission: Path | None):
+    def __init__(self, given: Mapping[str, bytes], submission: Path | None):
+        self._given = given
         self._submission = submission
-        self._given: Mapping[str, Path] = {
-            str(path): assignment.source_dir / path for path in assignment.given_files
-        }
         self._laid: list[Path] = []
         self.notes: tuple[str, ...] = ()
 

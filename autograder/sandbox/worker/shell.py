@@ -21,8 +21,8 @@ NO_INPUT = (
     "input() cannot be answered while a notebook is graded: nobody is there to type. "
     "Put the value into the cell instead."
 )
-#: What top-level ``await``, ``!`` and ``%%time`` import at their first use.
-WARM_MODULES = ("asyncio", "pexpect", "timeit", "IPython.core.magics.execution")
+#: What top-level ``await``, ``!``, ``%%time`` and ``np.random`` import at their first use.
+WARM_MODULES = ("asyncio", "pexpect", "timeit", "IPython.core.magics.execution", "numpy.random")
 OWN_FOLDER = str(Path(__file__).parent)
 
 

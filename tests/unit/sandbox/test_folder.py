@@ -44,10 +44,8 @@ def test_files_and_folders_are_copied(submission: Path, runs: Path) -> None:
     assert runs == staged.parent
 
 
-def test_without_a_submission_there_are_the_given_files_alone(runs: Path, tmp_path: Path) -> None:
-    given = tmp_path / "given.py"
-    given.write_text("given")
-    staged, notes = stage(runs, None, {"given.py": given, "data/given.py": given})
+def test_without_a_submission_there_are_the_given_files_alone(runs: Path) -> None:
+    staged, notes = stage(runs, None, {"given.py": b"given", "data/given.py": b"given"})
     assert ({"given.py": "given", "data/given.py": "given"}, ()) == (files(staged), notes)
 
 
@@ -55,8 +53,8 @@ def test_without_a_submission_there_are_the_given_files_alone(runs: Path, tmp_pa
 def test_given_files_lie_over_those_of_the_student(
     submission: Path, runs: Path, tmp_path: Path, handed_in: str
 ) -> None:
-    given = tmp_path / "given.py"
-    given.write_text("given")
+    original = tmp_path / "given.py"
+    original.write_text("given")
     name = "data/given.py"
     if handed_in == "file in the way":
         (submission / "data").write_text("mine")
@@ -69,10 +67,10 @@ def test_given_files_lie_over_those_of_the_student(
         case "folder":
             (submission / name / "inside").mkdir(parents=True)
         case "link":
-            (submission / name).symlink_to(given)
-    staged, _ = stage(runs, submission, {name: given})
+            (submission / name).symlink_to(original)
+    staged, _ = stage(runs, submission, {name: b"given"})
     assert {name: "given"} == files(staged)
-    assert "given" == given.read_text()
+    assert "given" == original.read_text()
 
 
 def link_to_file(path: Path) -> None:
