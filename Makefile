@@ -3,7 +3,7 @@
 MAKEFLAGS += --no-print-directory
 BIN := .venv/bin
 
-.PHONY: setup demo test lint tests lock clean
+.PHONY: setup demo test lint tests bench lock clean
 
 # .venv/ as pyproject.toml and constraints.txt describe it; mended where broken, quick where all is well.
 setup:
@@ -27,6 +27,10 @@ lint: setup
 
 tests: setup
 	@$(BIN)/pytest --numprocesses logical
+
+# Stock nbgrader and this kit side by side, and how time and memory grow; into bench/. Some six minutes.
+bench: setup
+	@$(BIN)/python docs/benchmarks/grading.py --output bench
 
 # Resolve all versions anew, with the oldest Python that the kit supports, into constraints.txt.
 lock:

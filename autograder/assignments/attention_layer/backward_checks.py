@@ -24,6 +24,7 @@ from autograder.checking.framework import CheckFailure, MalformedAnswer
 from autograder.checking.student import (
     Answer,
     Remote,
+    Sent,
     Student,
     StudentMemoryExceeded,
     StudentTimedOut,
@@ -109,9 +110,10 @@ class BackwardChecks:
     def cost(self, student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
         """One backward pass is enough: with d_model 256 it ends in time, and some gradient is right."""
         case = draws.wide_case(rng)
-        y, cache = self._forward(student, case)
+        params = student.send(case.params)  # 2 MiB: once is enough
+        y, cache = self._forward(student, case, params)
         try:
-            got_dx, grads = self._results(self._backward(student, case, cache))
+            got_dx, grads = self._results(self._backward(student, case, cache, params))
         except (StudentTimedOut, StudentMemoryExceeded) as failure:
             limit = "time" if isinstance(failure, StudentTimedOut) else "memory"
             raise CheckFailure(
@@ -154,10 +156,13 @@ class BackwardChecks:
         got = got_dx if name == "dx" else expect_item(grads, name, "grads")
         self._expect_gradient(name, got, wanted, partial(self._is_right, y, reference, case))
 
-    def _forward(self, student: Student, case: draws.Case) -> tuple[Any, Remote]:
-        """The y and the cache of the student's own forward pass."""
+    def _forward(
+        self, student: Student, case: draws.Case, params: Sent | None = None
+    ) -> tuple[Any, Remote]:
+        """The y and the cache of the student's own forward pass; ``params`` may have been sent before."""
         forward = self.layer.forward
-        answer = student.call(forward, *self.layer.arguments(case).values())
+        arguments = self.layer.arguments(case) | {"params": params or case.params}
+        answer = student.call(forward, *arguments.values())
         try:
             y, cache = expect_tuple(answer.value, ("y", "cache"), forward)
             return y, expect_dict(cache, f"the cache of {forward}")
@@ -166,8 +171,10 @@ class BackwardChecks:
                 f"{self.layer.backward} could not be tried: {failure.rationale}", hint=failure.hint
             ) from failure
 
-    def _backward(self, student: Student, case: draws.Case, cache: Remote) -> Answer:
-        return student.call(self.layer.backward, cache, case.params, case.dy)
+    def _backward(
+        self, student: Student, case: draws.Case, cache: Remote, params: Sent | None = None
+    ) -> Answer:
+        return student.call(self.layer.backward, cache, params or case.params, case.dy)
 
     def _results(self, answer: Answer) -> tuple[Any, Any]:
         """Take the pair of dx and grads apart, whatever they are."""
