@@ -156,9 +156,7 @@ class BackwardChecks:
         got = got_dx if name == "dx" else expect_item(grads, name, "grads")
         self._expect_gradient(name, got, wanted, partial(self._is_right, y, reference, case))
 
-    def _forward(
-        self, student: Student, case: draws.Case, params: Sent | None = None
-    ) -> tuple[Any, Remote]:
+    def _forward(self, student: Student, case: draws.Case, params: Sent | None = None) -> tuple[Any, Remote]:
         """The y and the cache of the student's own forward pass; ``params`` may have been sent before."""
         forward = self.layer.forward
         arguments = self.layer.arguments(case) | {"params": params or case.params}
