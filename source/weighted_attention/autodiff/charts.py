@@ -68,7 +68,8 @@ def maps(outcome: Outcome, option: str) -> Chart:
     for block in range(blocks):
         for head in range(heads):
             axes = grid[block * down + head // across][head % across]
-            axes.imshow(outcome.weights[block, head], cmap="Blues", vmin=0, vmax=1)
+            # The root makes small shares visible; white is still 0, and dark 1.
+            axes.imshow(outcome.weights[block, head] ** 0.5, cmap="Blues", vmin=0, vmax=1)
             axes.set_title(f"block {block}, head {head}", fontsize=10, color=INK)
             axes.set_xticks(range(seq), letters, fontsize=6)
             axes.set_yticks(range(seq), letters, fontsize=6)
