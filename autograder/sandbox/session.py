@@ -29,7 +29,7 @@ from autograder.sandbox.held import HeldForks
 from autograder.sandbox.launcher import Launcher
 from autograder.sandbox.machine_paths import MachinePaths
 from autograder.sandbox.outputs import Output, clean_outputs
-from autograder.sandbox.worker import wire
+from autograder.sandbox.worker import room, wire
 from autograder.sandbox.worker.processes import Process, kill_below, memory_bytes, number_inside
 
 START_SECONDS = 60.0
@@ -265,7 +265,11 @@ class Worker:
         """What takes the places of this run's folders in its outputs."""
         names = {self._launcher.folder: "..", folder: ".", home: "~"}
         outside = {str(path): name for one, name in names.items() for path in (one, one.resolve())}
-        return MachinePaths(outside | {self._launcher.inside(folder): ".", self._launcher.inside(home): "~"})
+        inside = {self._launcher.inside(folder): ".", self._launcher.inside(home): "~"}
+        if self._launcher.sandboxed:
+            # IPython writes the home as ``~`` in tracebacks.
+            inside |= {room.NOTEBOOK: ".", room.NOTEBOOK.replace(room.HOME, "~"): ".", room.HOME: "~"}
+        return MachinePaths(outside | inside)
 
     def _follow(self, main: Channel, steps: Sequence[Step], run: Run, paths: MachinePaths) -> dict[str, bool]:
         """Read the reports of the steps until the notebook is done or stops.
@@ -275,14 +279,14 @@ class Worker:
         process = self._begin(main, steps)
         seconds = self._limits.notebook_seconds
         limit = TimeLimit(seconds * self._limits.wall_factor, seconds, process)
-        room = self._outputs_limit
+        left = self._outputs_limit
         made: dict[str, bool] = {}
         number = 0
         try:
             for number, step in enumerate(steps):
                 frame = main.receive(limit)
-                room -= len(frame.body)
-                _check_report(frame, number, room)
+                left -= len(frame.body)
+                _check_report(frame, number, left)
                 if isinstance(step, CellStep):
                     run.outputs[step.index] = clean_outputs(frame.body, paths.shown)
                 else:
@@ -321,10 +325,10 @@ class Worker:
                 run.ending = Ending.TIMED_OUT
 
 
-def _check_report(frame: wire.Frame, number: int, room: int) -> None:
+def _check_report(frame: wire.Frame, number: int, left: int) -> None:
     if frame.header.get("step") != number:
         raise wire.WireError("a report out of turn")
-    if room < 0:
+    if left < 0:
         raise wire.WireError("more output than was allowed")
 
 

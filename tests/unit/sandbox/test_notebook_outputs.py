@@ -1,5 +1,6 @@
 """What cells show, as ipykernel would have recorded it."""
 
+import re
 import textwrap
 from typing import Any
 
@@ -36,6 +37,12 @@ def test_folders_of_the_machine_are_not_shown(bench: Bench) -> None:
     assert stream("stdout", ". site-packages/numpy/__init__.py\n") == printed
     assert "site-packages/numpy/linalg/_linalg.py" in "\n".join(error["traceback"])
     assert "/site-packages" not in "\n".join(error["traceback"])
+
+
+def test_files_of_the_run_are_named_as_they_lie_beside_the_notebook(bench: Bench) -> None:
+    run = bench.run("import given\ngiven.f()", files={"given.py": "def f():\n    1 / 0"})
+    told = "\n".join(run.outputs[0][0]["traceback"])
+    assert "File given.py:2" in re.sub("\x1b\\[[0-9;]*m", "", told)
 
 
 @pytest.mark.parametrize("source", ["3;", "x = 3", "", "# nothing", "None", "%%capture\nprint(3)"])
