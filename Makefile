@@ -3,7 +3,7 @@
 MAKEFLAGS += --no-print-directory
 BIN := .venv/bin
 
-.PHONY: setup demo test lint tests bench lock clean
+.PHONY: setup demo test lint tests bench bench-core lock clean
 
 # .venv/ as pyproject.toml and constraints.txt describe it; mended where broken, quick where all is well.
 setup:
@@ -31,6 +31,10 @@ tests: setup
 # Stock nbgrader and this kit side by side, and how time and memory grow; into bench/. Some six minutes.
 bench: setup
 	@$(BIN)/python docs/benchmarks/grading.py --output bench
+
+# A training step on the labs' core, and in PyTorch where .venv has it.
+bench-core: setup
+	@$(BIN)/python docs/benchmarks/core.py
 
 # Resolve all versions anew, with the oldest Python that the kit supports, into constraints.txt.
 lock:

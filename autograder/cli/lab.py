@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.cli.arguments import Verbs, add_assignment, add_course, add_json, shown
+from autograder.cli.arguments import Verbs, add_assignment, add_course, add_json, positive, shown
 from autograder.cli.results import progress_bar, show, write_text
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def add_parser(verbs: Verbs) -> None:
         help="embedded (the default), tinyshakespeare, or a file",
     )
     parser.add_argument("--full", action="store_true", help="the lesson's two epochs, not the short setting")
-    parser.add_argument("--steps", metavar="N", type=_positive, help="so many steps instead")
+    parser.add_argument("--steps", metavar="N", type=positive, help="so many steps instead")
     parser.add_argument(
         "--seed",
         metavar="N",
@@ -86,10 +86,3 @@ def _over_all(plan: "Plan", advance: Callable[[int, int, str], None]) -> Any:
         advance(all_done, len(plan.runs) * total, f"{title}: loss {loss:.2f}")
 
     return tell
-
-
-def _positive(text: str) -> int:
-    """A number of steps; raises ArgumentTypeError where it is none."""
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of 1 or more")
-    return int(text)

@@ -1,6 +1,7 @@
 """The benchmarks work; what they measure is for whoever runs ``make bench``."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,13 @@ def test_one_notebook_is_measured(command: list[str]) -> None:
         check=True,
     )
     assert 0 < json.loads(done.stdout)["seconds"] < 60
+
+
+def test_a_step_on_the_core_is_measured_with_or_without_pytorch() -> None:
+    done = subprocess.run(
+        [sys.executable, str(FOLDER / "core.py"), "--turns", "2"], capture_output=True, text=True, check=True
+    )
+    assert re.search(r"^core +median [\d.]+ ms, quickest [\d.]+ ms a step$", done.stdout, re.MULTILINE)
 
 
 def test_a_class_has_one_submission_for_each_id(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Time of a training step on the core, beside the same model in eager PyTorch: one thread each, in one run.
 
-    python tests/benchmark_core.py [--data FILE] [--turns N] [--profile] [--memory]
+    python docs/benchmarks/core.py [--data FILE] [--turns N] [--profile] [--memory]
 
 Both begin with the same parameters and read the same batches, in turns of 100 steps, so that whatever else
 the machine does meets both; that their losses agree shows that both do the same. PyTorch is needed by nothing
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before either library is loaded
-sys.path.insert(0, str(Path(__file__).parents[1] / "source/weighted_attention"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "source/weighted_attention"))
 
 import numpy as np
 
@@ -124,7 +124,7 @@ def measure(text: str, turns: int) -> None:
     ours = trainer_on_the_core(text)
     steps: dict[str, Step] = {"core": lambda _number: ours.step()}
     try:
-        import torch
+        import torch  # type: ignore[import-not-found, unused-ignore] # noqa: PLC0415 - may be missing
     except ModuleNotFoundError:
         tell("PyTorch is not installed: the core is measured alone.")
     else:
