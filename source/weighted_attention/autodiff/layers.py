@@ -17,12 +17,12 @@ PRECISION = np.float32
 class Layer:
     """Something that is called with a tensor and answers with a tensor.
 
-    A layer of your own defines ``forward``. A tensor with ``requires_grad`` in one of its attributes is a
-    parameter of the layer.
+    A layer of your own defines ``forward``. What training may change is found in its attributes: tensors with
+    ``requires_grad`` are its parameters, layers are parts of it with parameters of their own, and both may
+    also stand in lists or tuples.
     """
 
-    def __init__(self) -> None:
-        self.is_training = True
+    is_training = True
 
     def forward(self, x: Any) -> Tensor:
         """What the layer computes."""
@@ -32,27 +32,22 @@ class Layer:
         """The same as ``forward``."""
         return self.forward(x)
 
-    def layers(self) -> Iterator[tuple[str, "Layer"]]:
-        """The layers inside, by name: a plain layer has none."""
-        return iter(())
-
     def parameters(self) -> dict[str, Tensor]:
-        """All parameters by name, always in the same order; of layers inside as ``layer.parameter``."""
-        own = {
-            name: value
-            for name, value in vars(self).items()
-            if isinstance(value, Tensor) and value.requires_grad
-        }
-        for name, layer in self.layers():
-            own |= {f"{name}.{inner}": value for inner, value in layer.parameters().items()}
-        return own
+        """All parameters by name, always in the same order; those of parts as ``part.parameter``."""
+        found = {}
+        for name, value in self._contents():
+            if isinstance(value, Tensor) and value.requires_grad:
+                found[name] = value
+            elif isinstance(value, Layer):
+                found |= {f"{name}.{inner}": parameter for inner, parameter in value.parameters().items()}
+        return found
 
     def count(self) -> int:
         """The number of numbers that training may change."""
         return sum(parameter.size for parameter in self.parameters().values())
 
     def train(self) -> None:
-        """Behave as in training, this layer and those inside."""
+        """Behave as in training, this layer and its parts."""
         self._set_training(True)
 
     def eval(self) -> None:
@@ -61,32 +56,40 @@ class Layer:
 
     def _set_training(self, is_training: bool) -> None:
         self.is_training = is_training
-        for _, layer in self.layers():
-            layer._set_training(is_training)
+        for _, value in self._contents():
+            if isinstance(value, Layer):
+                value._set_training(is_training)
+
+    def _contents(self) -> Iterator[tuple[str, Any]]:
+        """What the attributes hold, by name; what stands in a list or tuple by its number, too."""
+        for name, value in vars(self).items():
+            if isinstance(value, list | tuple):
+                yield from ((f"{name}.{number}", one) for number, one in enumerate(value))
+            else:
+                yield name, value
 
 
 class Composite(Layer):
-    """Layers put together: those it is made with, one after the other, or those in its attributes.
+    """Layers one after the other; a subclass may put its parts together in another way.
 
     >>> rng = np.random.default_rng(0)
     >>> feed_forward = Composite(Linear(64, 256, rng), GELU(), Linear(256, 64, rng))
     >>> feed_forward(Tensor(np.ones((4, 32, 64), dtype=np.float32))).shape
     (4, 32, 64)
-    >>> sorted(feed_forward.parameters())
-    ['0.bias', '0.weight', '2.bias', '2.weight']
+    >>> list(feed_forward.parameters())
+    ['steps.0.weight', 'steps.0.bias', 'steps.2.weight', 'steps.2.bias']
     """
+
+    steps: tuple[Layer, ...] = ()
 
     def __init__(self, *steps: Layer):
         super().__init__()
         self.steps = steps
 
-    def layers(self) -> Iterator[tuple[str, Layer]]:
-        """The steps by their numbers, then the layers in attributes by their names."""
-        yield from ((str(number), step) for number, step in enumerate(self.steps))
-        yield from ((name, value) for name, value in vars(self).items() if isinstance(value, Layer))
-
     def forward(self, x: Any) -> Tensor:
         """One step after the other."""
+        if not self.steps:
+            raise NotImplementedError(f"{type(self).__name__} has neither steps nor a forward of its own.")
         for step in self.steps:
             x = step(x)
         result: Tensor = x

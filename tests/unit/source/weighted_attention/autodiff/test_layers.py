@@ -24,9 +24,24 @@ def rng() -> np.random.Generator:
 
 
 def test_a_composite_names_all_parameters_in_order() -> None:
-    names = ["gain", "first.weight", "first.bias", "rest.1.weight", "rest.1.bias"]
+    names = ["gain", "first.weight", "first.bias", "rest.steps.1.weight", "rest.steps.1.bias"]
     assert names == list(Twice(rng()).parameters())
     assert 1 + 3 * 4 + 4 + 4 * 2 + 2 == Twice(rng()).count()
+
+
+def test_parameters_are_found_in_lists_in_plain_layers_and_without_a_call_of_init() -> None:
+    class Heads(Layer):
+        def __init__(self) -> None:  # as one forgets it
+            self.heads = [Linear(3, 2, rng()), Linear(3, 2, rng())]
+            self.gains = (Tensor([1.0], requires_grad=True), Tensor([2.0]))
+
+    heads = Heads()
+    assert ["heads.0.weight", "heads.0.bias", "heads.1.weight", "heads.1.bias", "gains.0"] == list(
+        heads.parameters()
+    )
+    heads.eval()
+    assert [False] * 3 == [one.is_training for one in (heads, *heads.heads)]
+    assert Heads().is_training
 
 
 def test_all_parameters_get_a_gradient() -> None:
@@ -72,3 +87,5 @@ def test_a_layer_without_forward_says_so() -> None:
 
     with pytest.raises(NotImplementedError, match="Empty has no forward yet"):
         Empty()(Tensor([1.0]))
+    with pytest.raises(NotImplementedError, match="Composite has neither steps nor a forward of its own"):
+        Composite()(Tensor([1.0]))
