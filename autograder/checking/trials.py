@@ -6,7 +6,7 @@ random numbers.
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -76,12 +76,17 @@ class Round:
         """Run all but the visible checks, whose examples are the same on every seed."""
         return self._run([check for check in self._checks if check.kind is not Kind.VISIBLE], make)
 
-    def until_killed(self, make: MakeNamespace, likely: Collection[str] = ()) -> list[Trial]:
+    def until_killed(self, make: MakeNamespace, likely: Sequence[str] = ()) -> list[Trial]:
         """Run checks up to the first that costs points.
 
-        Those with names in ``likely`` come first; the visible ones, whose examples never change, come last.
+        Those with names in ``likely`` come first, in that order; the visible ones, whose examples never
+        change, come last.
         """
-        order = sorted(self._checks, key=lambda check: (check.kind is Kind.VISIBLE, check.name not in likely))
+        places = {name: place for place, name in enumerate(likely)}
+        order = sorted(
+            self._checks,
+            key=lambda check: (check.kind is Kind.VISIBLE, places.get(check.name, len(places))),
+        )
         return self._run(order, make, to_the_first_kill=True)
 
     def _run(

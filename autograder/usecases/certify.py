@@ -21,7 +21,7 @@ from autograder.usecases.ledger import Ledger
 #: On so many seeds everything is tried with every check, unless that is asked for on all.
 COMPLETE_SEEDS = 10
 #: On the other seeds, each right solution but the reference has its turn once in so many.
-TURNS = 15
+TURNS = 25
 #: On so many seeds is tried what takes seconds for each.
 SLOW_SEEDS = 2
 #: So many seeds make a task of a process.

@@ -93,7 +93,7 @@ class Bench:
         if assignment.visible is not None:
             self._checks = with_visible_checks(assignment.checks, assignment.visible)
         self._candidates = tuple(_candidates(assignment))
-        self._found: dict[str, dict[str, frozenset[str]]] = {}
+        self._found: dict[str, dict[str, list[str]]] = {}
 
     def sittings(self, seed: int) -> Iterator[Sitting]:
         """All that is tried on one seed."""
@@ -133,7 +133,7 @@ class Bench:
         elif candidate.is_right:
             trials = round_.hidden_of(candidate.make)
         else:
-            likely = self._likely(exercise).get(candidate.name, frozenset())
+            likely = self._likely(exercise).get(candidate.name, [])
             trials = round_.until_killed(candidate.make, likely)
             if not trials[-1].costs_points:
                 # Before it is called a survivor it meets the checks once more, in the order of grading.
@@ -143,12 +143,16 @@ class Bench:
         marks = tuple(_mark(trial, candidate.is_right) for trial in trials)
         return Sitting(exercise.name, candidate.name, candidate.is_right, seed, complete, full_marks, marks)
 
-    def _likely(self, exercise: Exercise) -> Mapping[str, frozenset[str]]:
-        """The checks that find each mistake on the first seed: likely to find it on another."""
+    def _likely(self, exercise: Exercise) -> Mapping[str, list[str]]:
+        """The checks that find each mistake on the first seed, the quickest first."""
         if exercise.name not in self._found:
             round_ = self._round(exercise, 0)
             self._found[exercise.name] = {
-                one.name: frozenset(t.check.name for t in round_.all_of(one.make) if t.costs_points)
+                one.name: [
+                    trial.check.name
+                    for trial in sorted(round_.all_of(one.make), key=lambda trial: trial.cpu_seconds)
+                    if trial.costs_points
+                ]
                 for one in self._candidates
                 if exercise.name in one.exercises and not one.is_right and not one.slow
             }
