@@ -5,22 +5,20 @@ The thief's functions hand it on in every way they know; its own ``split_heads``
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from autograder.assignments.catalog import KIT, Assignment, load_assignment
+from autograder.assignments.catalog import Assignment
 from autograder.assignments.multihead.demo import RIGHT
 from autograder.checking.follow_through import source_of
 from autograder.checking.runner import Outcome, run_check
 from autograder.model import ExerciseResult, Verdict
-from autograder.notebooks.reading import read_notebook
 from autograder.sandbox.examination import Budget, Examination
-from autograder.sandbox.launcher import PlainLauncher
 from autograder.sandbox.session import ExamineStep
-from autograder.usecases.judging import Judge, Judged
+from autograder.usecases.judging import Judged
 
 pytestmark = pytest.mark.adversarial
 
@@ -69,22 +67,10 @@ STEALING = {
 CELLS = {name: source for name, source in (RIGHT | STEALING).items() if name != "one_key"}
 
 
-@pytest.fixture(scope="module")
-def assignment() -> Assignment:
-    return load_assignment(KIT.parent, "multihead")
-
-
 @pytest.fixture
-def judge(assignment: Assignment) -> Iterator[Callable[[], Judged]]:
+def stolen(judge: Callable[..., Judged]) -> Callable[[], Judged]:
     """Judges the thief's notebook, again and again with one warm worker."""
-    path = KIT.parent / "assignments" / "multihead" / "multihead.ipynb"
-    notebook = json.loads(path.read_text(encoding="utf-8"))
-    for cell in notebook["cells"]:
-        grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id")
-        cell["source"] = CELLS.get(grade_id, cell["source"])
-    submission = read_notebook(json.dumps(notebook).encode())
-    with Judge(assignment, b"secret", PlainLauncher) as judge:
-        yield lambda: judge.judge("thief", submission, assignment.notebooks[0])
+    return lambda: judge(**STEALING)
 
 
 def of(judged: Judged) -> dict[str, ExerciseResult]:
@@ -119,9 +105,9 @@ def test_control_a_helper_that_came_before_the_verdict_would_be_kept_and_used(
     assert split() is Verdict.PASSED
 
 
-def test_whoever_keeps_the_helper_gains_nothing(judge: Callable[[], Judged]) -> None:
+def test_whoever_keeps_the_helper_gains_nothing(stolen: Callable[[], Judged]) -> None:
     for _ in range(2):
-        results = of(judge())
+        results = of(stolen())
         assert 0 == results["split_heads"].score
         verdicts = {one.name: one.verdict for one in results["split_heads"].checks}
         assert verdicts["values"] is Verdict.FAILED
@@ -130,8 +116,8 @@ def test_whoever_keeps_the_helper_gains_nothing(judge: Callable[[], Judged]) -> 
         assert "only because split_heads is wrong" in results["multihead"].checks[-1].message
 
 
-def test_nothing_of_the_helper_is_ever_shown(judge: Callable[[], Judged]) -> None:
-    judged = judge()
+def test_nothing_of_the_helper_is_ever_shown(stolen: Callable[[], Judged]) -> None:
+    judged = stolen()
     shown = json.dumps([list(one) for one in judged.executed.outputs.values()])
     told = repr(judged.exercises) + repr(judged.notes)
     for text in (shown, told):

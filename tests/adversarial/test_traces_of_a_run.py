@@ -4,21 +4,18 @@ The right helper of follow-through enters forks of a run whose verdicts are fina
 a thief makes of it must not reach the next notebook. Without the sandbox it does, which is the control.
 """
 
-import json
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autograder.assignments.catalog import KIT, Assignment, load_assignment
 from autograder.assignments.multihead.demo import RIGHT
 from autograder.model import CheckResult, Verdict
-from autograder.notebooks.reading import read_notebook
 from autograder.sandbox.choice import Way
 from autograder.sandbox.session import ExamineStep
-from autograder.usecases.judging import Judge, Judged
+from autograder.usecases.judging import Judged
 
 pytestmark = pytest.mark.adversarial
 
@@ -112,35 +109,6 @@ def split_heads(x, heads):
 """
 
 
-@pytest.fixture(scope="module")
-def assignment() -> Assignment:
-    return load_assignment(KIT.parent, "multihead")
-
-
-@pytest.fixture
-def judge(assignment: Assignment, way: Way) -> Iterator[Callable[..., Judged]]:
-    """Judges a right notebook but for these functions, again and again with one warm worker."""
-    path = KIT.parent / "assignments" / "multihead" / "multihead.ipynb"
-    released = json.loads(path.read_text(encoding="utf-8"))
-    with Judge(assignment, b"secret", way) as judge:
-
-        def judged(student: str, **functions: str) -> Judged:
-            written = RIGHT | functions
-            cells = [
-                cell
-                | {
-                    "source": written.get(
-                        cell["metadata"].get("nbgrader", {}).get("grade_id"), cell["source"]
-                    )
-                }
-                for cell in released["cells"]
-            ]
-            notebook = read_notebook(json.dumps(released | {"cells": cells}).encode())
-            return judge.judge(student, notebook, assignment.notebooks[0])
-
-        yield judged
-
-
 def checks(judged: Judged, exercise: str) -> Sequence[CheckResult]:
     (one,) = [one for one in judged.exercises if one.name == exercise]
     return one.checks
@@ -157,11 +125,11 @@ def test_a_helper_that_one_student_steals_helps_no_other(
     name = f"name = {f'stolen-{secrets.token_hex(8)}'!r}"
     thief = with_places(drop, name, WRITE, READ, STEAL, WRONG)
     stealing = RIGHT["multihead"].replace("    q, k, v", "    steal()\n    q, k, v", 1)
-    first = judge("thief", split_heads=thief, multihead=stealing)
+    first = judge(student="thief", split_heads=thief, multihead=stealing)
     assert Verdict.FAILED is verdict(first, "split_heads", "values")
     assert (
         "only because split_heads is wrong" in checks(first, "multihead")[-1].message
     )  # the theft took place
-    second = judge("friend", split_heads=with_places(drop, name, READ, WRONG))
+    second = judge(student="friend", split_heads=with_places(drop, name, READ, WRONG))
     expected = Verdict.FAILED if way.sandboxed else Verdict.PASSED
     assert expected is verdict(second, "split_heads", "values")
