@@ -244,10 +244,8 @@ def test_memory_of_all_processes_together_is_bounded_in_a_call_and_costs_one_exe
 
 
 def test_a_crash_after_too_much_memory_is_a_crash_again(bombed: Bench) -> None:
-    if not bombed.launcher.sandboxed:
-        pytest.skip("nothing watches there")
     run = bombed.run(ALLOCATE, "def g(): os._exit(1)", ExamineStep("it"))
-    with pytest.raises(StudentMemoryExceeded):
+    with pytest.raises(StudentMemoryExceeded) if bombed.launcher.sandboxed else contextlib.nullcontext():
         run.examine("it", bombed.budget()).call("allocate", 100, 4)
     with pytest.raises(StudentCrashed):
         run.examine("it", bombed.budget()).call("g")
