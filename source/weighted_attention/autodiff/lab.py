@@ -16,7 +16,6 @@ import numpy as np
 from autodiff.corpus import make_corpus
 from autodiff.data import Characters, Windows
 from autodiff.generation import generate
-from autodiff.losses import surprises
 from autodiff.model import MakeAttention, Model
 from autodiff.tensor import Array, no_grad
 from autodiff.threads import one_thread
@@ -125,7 +124,7 @@ def _train(
     model = Model(len(vocabulary), make_attention=lab.choices[choice], seed=settings.seed)
     trainer = Trainer(model, characters, settings, checkpoint)
     trainer.run(progress)
-    result = trainer.test()
+    result = trainer.test(_marks_of(text, characters.test))
     return Outcome(
         choice=choice,
         seed=settings.seed,
@@ -135,7 +134,7 @@ def _train(
         loss=result.loss,
         batches=result.batches,
         shape=result.shape,
-        sense_loss=_sense_loss(model, characters, text),
+        sense_loss=result.marked,
         milliseconds=1000 * statistics.median(trainer.seconds),
         sample=generate(model, vocabulary, text.prompt, seed=settings.seed),
         probe=text.probe,
@@ -168,18 +167,11 @@ def to_json(lab: Lab, text: Text, settings: Settings, outcomes: Iterable[Outcome
     }
 
 
-def _sense_loss(model: Model, characters: Characters, text: Text) -> float | None:
-    """The mean loss at the characters of words that show a meaning, on the test part of the text."""
+def _marks_of(text: Text, windows: Windows) -> Windows | None:
+    """The test part's marks of words that show a meaning, in windows as those of its characters."""
     if text.is_sense is None:
         return None
-    marks = Windows(text.is_sense[-characters.test.characters :].astype(np.int64))
-    found = []
-    with no_grad():
-        for number in range(len(characters.test)):
-            inputs, targets = characters.test[number]
-            losses = surprises(model(inputs).data, targets)
-            found.append(losses[marks[number][1] == 1])
-    return float(np.mean(np.concatenate(found)))
+    return Windows(text.is_sense[-windows.characters :].astype(np.int64))
 
 
 def _weights_on(model: Model, numbers: Array) -> Array | None:

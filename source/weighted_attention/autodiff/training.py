@@ -19,7 +19,7 @@ import numpy as np
 
 from autodiff import checkpoints
 from autodiff.data import Characters, Windows
-from autodiff.losses import cross_entropy
+from autodiff.losses import cross_entropy, surprises
 from autodiff.model import Model
 from autodiff.optimiser import AdamW, WarmupCosine
 from autodiff.tensor import no_grad
@@ -47,11 +47,15 @@ class Settings:
 
 
 class Evaluation(NamedTuple):
-    """The mean loss over all test batches, how many they are, and the shape of the scores of each."""
+    """The mean loss over all test batches, how many they are, and the shape of the scores of each.
+
+    ``marked`` is the mean loss at the marked characters alone; None where none were marked.
+    """
 
     loss: float
     batches: int
     shape: tuple[int, ...]
+    marked: float | None = None
 
 
 class Trainer:
@@ -143,9 +147,9 @@ class Trainer:
         self.done += 1
         return loss.item()
 
-    def test(self) -> Evaluation:
-        """The mean loss on the text that was not trained on."""
-        return evaluate(self.model, self.characters.test)
+    def test(self, marks: Windows | None = None) -> Evaluation:
+        """The mean loss on the text that was not trained on; ``marks`` as in ``evaluate``."""
+        return evaluate(self.model, self.characters.test, marks)
 
     def _description(self) -> dict[str, Any]:
         """What must be the same for a run to be the same."""
@@ -172,8 +176,8 @@ class Trainer:
         self._history[:, : self.done] = arrays["history"]
 
 
-def evaluate(model: Model, windows: Windows) -> Evaluation:
-    """The mean loss of a model over all batches, without recording.
+def evaluate(model: Model, windows: Windows, marks: Windows | None = None) -> Evaluation:
+    """The mean loss of a model over all batches, not recorded; ``marks`` has a 1 for each marked character.
 
     >>> from autodiff.layers import Linear
     >>> model = Model(30, make_attention=lambda d_model, rng: Linear(d_model, d_model, rng))
@@ -181,14 +185,18 @@ def evaluate(model: Model, windows: Windows) -> Evaluation:
     >>> result.batches, result.shape
     (15, (4, 32, 30))
     """
-    losses = []
+    means, marked = [], []
     model.eval()
     with one_thread(), no_grad():
         for number in range(len(windows)):
             inputs, targets = windows[number]
-            logits = model(inputs)
-            losses.append(cross_entropy(logits, targets).item())
-    return Evaluation(float(np.mean(losses)), len(losses), logits.shape)
+            logits = model(inputs).data
+            losses = surprises(logits, targets)
+            means.append(losses.mean())
+            if marks is not None:
+                marked.append(losses[marks[number][1] == 1])
+    marked_loss = float(np.mean(np.concatenate(marked))) if marked else None
+    return Evaluation(float(np.mean(means)), len(means), logits.shape, marked_loss)
 
 
 @contextmanager
