@@ -1,6 +1,6 @@
 """Time of a training step on the core, beside the same model in eager PyTorch: one thread each, in one run.
 
-    python docs/benchmarks/core.py [--data FILE] [--turns N] [--profile] [--memory]
+    python docs/benchmarks/core.py [--data FILE] [--heads N] [--turns N] [--profile] [--memory]
 
 Both begin with the same parameters and read the same batches, in turns of 100 steps, so that whatever else
 the machine does meets both; that their losses agree shows that both do the same. PyTorch is needed by nothing
@@ -21,14 +21,17 @@ from typing import Any
 
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before either library is loaded
 sys.path.insert(0, str(Path(__file__).parents[2] / "source/weighted_attention"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "solutions"))
 
 import numpy as np
 
 from attention_layer import WeightedAttention
 from autodiff.corpus import make_corpus
 from autodiff.data import Characters
+from autodiff.layers import Layer
 from autodiff.model import Model
 from autodiff.training import Settings, Trainer
+from gpt import MultiHeadAttention
 
 TURN = 100
 SETTINGS = Settings()
@@ -41,17 +44,22 @@ def tell(line: str) -> None:
     sys.stdout.write(f"{line}\n")
 
 
-def trainer_on_the_core(text: str) -> Trainer:
-    """The lesson's model and settings."""
+def trainer_on_the_core(text: str, heads: int | None = None) -> Trainer:
+    """The lesson's model and settings; ``heads`` takes the layer of the lab ``gpt``."""
     characters = Characters(text)
-    model = Model(len(characters.vocabulary), make_attention=WeightedAttention)
+
+    def several(d_model: int, rng: np.random.Generator) -> Layer:
+        return MultiHeadAttention(d_model, heads or 1, rng)
+
+    make_attention = WeightedAttention if heads is None else several
+    model = Model(len(characters.vocabulary), make_attention=make_attention)
     return Trainer(model, characters, SETTINGS)
 
 
-def step_in_torch(ours: Trainer, torch: Any) -> Step:
+def step_in_torch(ours: Trainer, heads: int, torch: Any) -> Step:
     """A step of the same training, as one writes it in PyTorch."""
     torch.set_num_threads(1)
-    model = model_in_torch(ours.model, torch)
+    model = model_in_torch(ours.model, heads, torch)
     optimiser = torch.optim.AdamW(model.parameters(), lr=SETTINGS.rate, weight_decay=0.01)
 
     def step(number: int) -> float:
@@ -68,7 +76,7 @@ def step_in_torch(ours: Trainer, torch: Any) -> Step:
     return step
 
 
-def model_in_torch(ours: Model, torch: Any) -> Any:
+def model_in_torch(ours: Model, heads: int, torch: Any) -> Any:
     """The same model with the same parameters."""
     nn = torch.nn
 
@@ -78,10 +86,13 @@ def model_in_torch(ours: Model, torch: Any) -> Any:
             self.query, self.key, self.value, self.output = (nn.Linear(width, width) for _ in range(4))
 
         def forward(self, x: Any) -> Any:
-            q, k, v = self.query(x), self.key(x), self.value(x)
-            allowed = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
+            batch, seq, width = x.shape
+            projected = (self.query(x), self.key(x), self.value(x))
+            q, k, v = (one.view(batch, seq, heads, width // heads).transpose(1, 2) for one in projected)
+            allowed = torch.ones(seq, seq, dtype=torch.bool).tril()
             scores = (q @ k.transpose(-1, -2)) * q.shape[-1] ** -0.5
-            return self.output(scores.masked_fill(~allowed, -1e9).softmax(-1) @ v)
+            out = scores.masked_fill(~allowed, -1e9).softmax(-1) @ v
+            return self.output(out.transpose(1, 2).reshape(batch, seq, width))
 
     class Network(nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self, vocabulary: int, context: int, width: int) -> None:
@@ -119,16 +130,16 @@ def timed(step: Step, numbers: range) -> tuple[list[float], list[float]]:
     return milliseconds, losses
 
 
-def measure(text: str, turns: int) -> None:
+def measure(text: str, turns: int, heads: int | None) -> None:
     """Take turns and print medians, their quotient, and how far the losses are apart."""
-    ours = trainer_on_the_core(text)
+    ours = trainer_on_the_core(text, heads)
     steps: dict[str, Step] = {"core": lambda _number: ours.step()}
     try:
         import torch  # type: ignore[import-not-found, unused-ignore] # noqa: PLC0415 - may be missing
     except ModuleNotFoundError:
         tell("PyTorch is not installed: the core is measured alone.")
     else:
-        steps["torch"] = step_in_torch(ours, torch)
+        steps["torch"] = step_in_torch(ours, heads or 1, torch)
     taken: dict[str, list[float]] = {name: [] for name in steps}
     losses: dict[str, list[float]] = {name: [] for name in steps}
     for turn in range(turns):
@@ -169,6 +180,7 @@ def main() -> None:
     """Read the command line and do what it says."""
     parser = argparse.ArgumentParser(description="Time of a training step on the core and in PyTorch.")
     parser.add_argument("--data", type=Path, help="a text (default: the embedded one)")
+    parser.add_argument("--heads", type=int, help="attention as in the lab gpt (default: weighted attention)")
     parser.add_argument("--turns", type=int, default=16, help="of 100 steps each; the first is not counted")
     parser.add_argument("--profile", action="store_true", help="show where the core spends its time")
     parser.add_argument("--memory", action="store_true", help="show the memory over 10,000 steps")
@@ -179,7 +191,7 @@ def main() -> None:
     elif args.memory:
         memory(text)
     else:
-        measure(text, args.turns)
+        measure(text, args.turns, args.heads)
 
 
 if __name__ == "__main__":
