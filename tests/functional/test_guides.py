@@ -246,5 +246,6 @@ CHECKED: dict[str, Callable[[list[str], set[str]], bool]] = {
     "make": exists_in_the_makefile,
     "jupyter": lambda names, options: Path(sys.executable).with_name(f"jupyter-{names[0]}").is_file(),
     "python": lambda names, options: (ROOT / "source/multihead" / names[-1]).is_file(),
+    ".venv/bin/python": lambda names, options: (ROOT / names[0]).is_file(),
     ".": lambda names, options: names == [".venv/bin/activate"],
 }
