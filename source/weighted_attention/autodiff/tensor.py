@@ -280,20 +280,36 @@ class Tensor:
             raise ValueError(f"backward: grad has shape {start.shape}, but the tensor has {self.shape}.")
         arrived = {id(self): start}
         for tensor in reversed(_parents_first(self)):
-            arriving = arrived.pop(id(tensor))
+            arriving = arrived.pop(id(tensor), None)
+            if arriving is None:  # no operation passed anything on to it
+                continue
             if tensor._pull_back is None:
                 tensor._collect(arriving)
                 continue
-            for parent, part in zip(tensor._parents, tensor._pull_back(arriving), strict=True):
+            for parent, part in zip(tensor._parents, tensor._pulled_back(arriving), strict=True):
                 if part is not None and parent.requires_grad:
                     known = arrived.get(id(parent))
                     arrived[id(parent)] = part if known is None else known + part
             tensor._parents, tensor._pull_back = (), _walked
 
+    def _pulled_back(self, grad: Array) -> Sequence[Array | None]:
+        """The gradients of the parents, as the operation computes them; what does not fit is refused."""
+        assert self._pull_back is not None
+        parts = self._pull_back(grad)
+        if not isinstance(parts, tuple | list) or len(parts) != len(self._parents):
+            raise ValueError(
+                f"pull_back must give a tuple with {len(self._parents)} gradients, one a parent."
+            )
+        for number, (parent, part) in enumerate(zip(self._parents, parts, strict=True)):
+            if part is not None and part.shape != parent.shape:
+                raise ValueError(
+                    f"pull_back gave a gradient of shape {part.shape} for parent {number}, whose shape is "
+                    f"{parent.shape}."
+                )
+        return parts
+
     def _collect(self, grad: Array) -> None:
         """Add to the gradient, in place where there is one: it may be a part of a longer array."""
-        if grad.shape != self.shape:
-            raise ValueError(f"A gradient of shape {grad.shape} arrived at a tensor of shape {self.shape}.")
         if self.grad is None:
             self.grad = np.array(grad, dtype=self.data.dtype)
         else:

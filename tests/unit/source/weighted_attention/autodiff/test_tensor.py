@@ -165,10 +165,27 @@ def test_an_operation_of_ones_own_takes_part() -> None:
     assert x.grad == [96.0]
 
 
-def test_a_pull_back_that_answers_in_another_shape_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("pull_back", "message"),
+    [
+        (lambda grad: (grad.sum(),), r"a gradient of shape \(\) for parent 0, whose shape is \(2,\)"),
+        (lambda grad: (grad[:, None],), r"a gradient of shape \(2, 1\) for parent 0, whose shape is \(2,\)"),
+        (lambda grad: grad, "must give a tuple with 1 gradients, one a parent"),
+        (lambda grad: (grad, grad), "must give a tuple with 1 gradients, one a parent"),
+    ],
+)
+def test_a_pull_back_that_answers_otherwise_is_refused(pull_back: Any, message: str) -> None:
     x = Tensor([2.0, 3.0], requires_grad=True)
-    with pytest.raises(ValueError, match=r"A gradient of shape \(\) arrived at a tensor of shape \(2,\)"):
-        record(x.data * 2, (x,), lambda grad: (grad.sum(),)).backward(np.ones(2))
+    for parent in (x, x * 2):
+        with pytest.raises(ValueError, match=message):
+            record(parent.data * 2, (parent,), pull_back).backward(np.ones(2))
+
+
+def test_a_pull_back_may_pass_nothing_on() -> None:
+    x, z = Tensor([2.0], requires_grad=True), Tensor([3.0], requires_grad=True)
+    record(x.data + z.data, (x * 2, z), lambda grad: (None, grad)).backward()
+    assert x.grad is None
+    assert z.grad == [1.0]
 
 
 def test_a_graph_is_freed_without_the_garbage_collector() -> None:
