@@ -83,6 +83,15 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
         raise
 
 
+def remove_partial_files(folder: Path) -> None:
+    """Remove what writers that were killed have left in a folder, in which nobody may be writing now.
+
+    Raises OSError where that fails; a folder that is missing holds nothing.
+    """
+    for path in folder.glob(".*.partial"):
+        path.unlink(missing_ok=True)
+
+
 def write_new_file(path: Path, data: bytes, *, mode: int) -> None:
     """Make a file that did not exist, on disk when this returns; raises FileExistsError otherwise."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

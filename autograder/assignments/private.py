@@ -7,6 +7,9 @@
     ``<assignment>/answers/``        one file a student with digests of the answers (``gradebook.answers``)
     ``<assignment>/certificate.*``   the last certificate of the checks, as JSON and as a page
     ``<assignment>/released/``       the notebooks as students get them (``gradebook.opening``)
+    ``<assignment>/scratch-*/``      what the grader at work throws away in the end
+
+What a grader that was killed has left there is removed by the next one.
 """
 
 import contextlib
@@ -15,17 +18,20 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.errors import CourseError
-from autograder.files import place_new_file, read_plain_file, write_new_file
+from autograder.files import place_new_file, read_plain_file, remove_partial_files, write_new_file
 
 FOLDER_NAME = ".autograder"
 SECRET_BYTES = 32
 #: How often a grader that waits for another one looks again.
 LOOK_SECONDS = 0.1
+#: Begins the names of folders that only the grader at work needs.
+SCRATCH = "scratch-"
 #: Student names that make the same file name on every system; others are told by a digest.
 _PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
@@ -96,9 +102,22 @@ def grading_lock(course: Path, *, wait_seconds: float = 0.0) -> Iterator[None]:
         raise CourseError(f"{path} cannot be opened: {error.strerror}.") from error
     try:
         _lock(descriptor, course, time.monotonic() + wait_seconds)
+        _remove_leftovers(path.parent)
         yield
     finally:
         os.close(descriptor)
+
+
+def _remove_leftovers(private: Path) -> None:
+    """Remove what graders that were killed have left; only whoever holds the lock may."""
+    try:
+        for folder in private.glob("*/*/"):
+            if folder.name.startswith(SCRATCH):
+                shutil.rmtree(folder)
+            else:
+                remove_partial_files(folder)
+    except OSError as error:
+        raise CourseError(f"{error.filename} cannot be removed: {error.strerror}.") from error
 
 
 def _lock(descriptor: int, course: Path, deadline: float) -> None:

@@ -42,7 +42,7 @@ def write_autograded(
             _place(folder, path, data)
         _remove_others(folder, files.keys())
     except OSError as error:
-        raise CourseError(f"The folder {folder} cannot be written: {error}.") from error
+        raise CourseError(f"The folder {folder} cannot be written: {error.strerror or error}.") from error
 
 
 def read_autograded(folder: Path, name: str) -> dict[str, Any]:

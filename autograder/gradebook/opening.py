@@ -22,7 +22,7 @@ from nbgrader import api
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.assignments.catalog import Assignment
-from autograder.assignments.private import private_folder
+from autograder.assignments.private import SCRATCH, private_folder
 from autograder.errors import CourseError
 from autograder.files import place_new_file, write_atomically
 from autograder.gradebook.configuration import CourseConfiguration
@@ -97,6 +97,8 @@ def unusable(db_url: str, error: SQLAlchemyError) -> CourseError:
     cause = str(getattr(error, "orig", None) or error)
     if "locked" in cause:
         remedy = "Another program is writing to it, such as formgrader or a second grading: try again later."
+    elif "disk is full" in cause:
+        remedy = "Make room, and run the same command again."
     elif "no such column" in cause or "no such table" in cause:
         remedy = "It is older than nbgrader: make a copy of it, then run `nbgrader db upgrade`."
     else:
@@ -107,7 +109,7 @@ def unusable(db_url: str, error: SQLAlchemyError) -> CourseError:
 def _make_gradebook(assignment: Assignment, path: Path) -> None:
     """A new gradebook appears whole or not at all; one that appeared in the meantime stays."""
     folder = private_folder(assignment.course, assignment.name)
-    with tempfile.TemporaryDirectory(prefix="gradebook-", dir=folder) as scratch:
+    with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as scratch:
         made = Path(scratch) / "gradebook.db"
         _generate(assignment, f"sqlite:///{made}")
         try:
@@ -120,7 +122,7 @@ def _make_gradebook(assignment: Assignment, path: Path) -> None:
 def _generate(assignment: Assignment, db_url: str) -> None:
     """Let nbgrader enter the assignment into a gradebook, and keep the release that it makes on the way."""
     released = _released_folder(assignment)
-    with tempfile.TemporaryDirectory(prefix="release-", dir=released.parent) as scratch:
+    with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=released.parent) as scratch:
         arguments = [
             "generate_assignment",
             assignment.name,

@@ -13,7 +13,7 @@ from pathlib import Path
 from autograder.assignments.catalog import find_source
 from autograder.assignments.private import grading_lock
 from autograder.errors import AutograderError, CourseError, did_you_mean
-from autograder.files import read_plain_file, write_atomically
+from autograder.files import read_plain_file, remove_partial_files, write_atomically
 from autograder.gradebook.configuration import CourseConfiguration
 from autograder.gradebook.converting import FeedbackConverter, Files
 from autograder.gradebook.grades import RecordedGrades
@@ -142,6 +142,7 @@ class _Writer:
         written = 0
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            remove_partial_files(folder)
             for name, data in files.items():
                 if self._force or _read(folder / name) != data:
                     write_atomically(folder / name, data, mode=self._converter.mode)

@@ -4,6 +4,7 @@ What the student has to mend makes the result ``malformed``, with the reason; wh
 ``judge_error``, without a score. Only what concerns the whole class is raised.
 """
 
+import errno
 import math
 import traceback
 from collections.abc import Mapping
@@ -20,6 +21,9 @@ from autograder.notebooks.executed import ExecutedNotebook
 from autograder.notebooks.finding import Found, Lost, find_notebooks
 from autograder.notebooks.source import SourceNotebook
 from autograder.usecases.judging import Judge
+
+#: What the machine refuses to everybody, whoever's submission it was.
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 
 
 @dataclass(frozen=True)
@@ -75,8 +79,15 @@ def _grade_found(
 def our_fault(assignment: Assignment, student: str, error: Exception) -> Graded:
     """What becomes of a submission that we failed on; ``error`` is being handled.
 
-    Students read the reason: it has the words of our own errors alone, the trace has the rest.
+    Students read the reason: it has the words of our own errors alone, the trace has the rest. Raises
+    CourseError where nobody's submission can be graded: the disk is full, or may not be written to.
     """
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        where = error.filename or "A disk"
+        raise CourseError(
+            f"{where} cannot be written: {error.strerror}. What is graded so far is recorded: make room, and "
+            "run the same command again."
+        ) from error
     words = str(error) if isinstance(error, AutograderError) else f"{type(error).__name__}."
     reason = f"The grading program failed: {words}".encode("utf-8", "replace").decode("utf-8")
     result = without_score(assignment, student, Status.JUDGE_ERROR, reason)

@@ -1,3 +1,4 @@
+import errno
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,14 @@ def test_whatever_the_judge_raises_is_our_fault_and_the_students_work_is_shown(
     assert [CODE] == [cell.source for cell in graded.executed["toy"].submission.cells]
     assert {} == graded.executed["toy"].outputs
     assert "raise self.error" in str(graded.trace)
+
+
+def test_a_full_disk_is_nobodys_fault_and_ends_the_run_in_words(
+    toy: Assignment, hand_in: Callable[..., Path]
+) -> None:
+    error = OSError(errno.ENOSPC, "No space left on device", "/tmp/run-1")
+    with pytest.raises(CourseError, match="/tmp/run-1 cannot be written: No space left on device"):
+        grade(toy, Judge(error=error), hand_in(toy=None))
 
 
 @pytest.mark.parametrize("error", [CourseError("no checks"), SandboxError("no sandbox"), KeyboardInterrupt()])
