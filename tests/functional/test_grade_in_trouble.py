@@ -33,7 +33,7 @@ def doubles(student, reference, rng):
 '''
 
 KILLS: list[Json] = [{"event": round(share / 15, 3)} for share in range(1, 15)]
-MOMENTS: list[Json] = [{"seconds": share} for share in (0.4, 0.75)]
+MOMENTS: list[Json] = [{"seconds": seconds} for seconds in (0.7, 1.4)]
 FRESH: list[Json] = [{"fresh": 1.0}]
 ROOM: list[Json] = [{"room": kilobytes} for kilobytes in (0, 8, 32)]
 READ_ONLY: list[Json] = [{"read_only": folder} for folder in (".", "autograded", ".autograder/toy/records")]

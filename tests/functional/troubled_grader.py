@@ -7,7 +7,7 @@ for each trouble. The answer is a list of reports, the first one of a grader wit
 
     {"event": share}        killed by SIGKILL at the event so far between its first and its last one:
                             what audit hooks tell of files and processes, and what the database does
-    {"seconds": share}      killed from outside, so far into its time
+    {"seconds": seconds}    killed from outside, after so long, with two judges in processes of their own
     {"fresh": seconds}      killed from outside, while nbgrader makes the gradebook of a course that has none
     {"room": kilobytes}     a disk with so much room
     {"read_only": folder}   a folder of the course that cannot be written to
@@ -38,8 +38,10 @@ from autograder.cli import main as kit
 from autograder.usecases import grade  # noqa: F401 - what grading imports, before the forks
 
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
-#: So long a process may live that has lost its grader: less than nbgrader needs to end by itself.
-ORPHAN_SECONDS = 1.5
+#: So long processes may live that have lost their grader: they take their leave, on a busy machine, too.
+ORPHAN_SECONDS = 15.0
+#: nbgrader is to be ended at once; by itself it needs longer than that.
+NBGRADER_SECONDS = 1.5
 #: Audit events after which something on disk, or a process, is another one.
 TELLING = ("open", "os.", "shutil.", "sqlite3.connect", "subprocess.Popen", "tempfile.")
 
@@ -69,7 +71,7 @@ class Events:
 class Grading:
     """One ``autograder grade`` in a fork; ``said`` is what it printed."""
 
-    def __init__(self, course: Path, events: Events | None = None):
+    def __init__(self, course: Path, events: Events | None = None, jobs: int = 1):
         self._output = Path(f"output-{time.monotonic_ns()}")
         self.process = os.fork()
         if self.process == 0:
@@ -78,7 +80,7 @@ class Grading:
                 os.dup2(output.fileno(), 2)
             if events is not None:
                 events.watch()
-            code = kit.main(["grade", "toy", "--course", str(course)])
+            code = kit.main(["grade", "toy", "--course", str(course), "--jobs", str(jobs)])
             if events is not None:
                 Path("events").write_text(str(events.count))
             os._exit(code)
@@ -96,12 +98,10 @@ class Grading:
 
 
 class Troubles:
-    """Knows how long a grader takes, and makes trouble for others."""
+    """Knows what a grader does, and makes trouble for others."""
 
     def __init__(self, course: Path):
-        began = time.monotonic()
         self.undisturbed = Grading(course, Events()).end()
-        self._seconds = time.monotonic() - began
         self._events = int(Path("events").read_text())
 
     def make(self, course: Path, trouble: Trouble) -> list[tuple[int, str]]:
@@ -117,7 +117,7 @@ class Troubles:
                 shutil.rmtree(course / name)
             (course / "gradebook.db").unlink()
         if kind in ("fresh", "seconds"):
-            return [Grading(course).kill_after(value if kind == "fresh" else value * self._seconds)]
+            return [Grading(course, jobs=2 if kind == "seconds" else 1).kill_after(value)]
         with little_room(course, value) if kind == "room" else read_only(course / value):
             return [Grading(course).end()]
 
@@ -150,9 +150,9 @@ def read_only(folder: Path) -> Iterator[None]:
         subprocess.run(["umount", folder], check=True)
 
 
-def orphans() -> int:
+def orphans(seconds: float) -> int:
     """How many processes outlive their grader; they are killed here."""
-    until = time.monotonic() + ORPHAN_SECONDS
+    until = time.monotonic() + seconds
     while time.monotonic() < until:
         try:
             if os.waitpid(-1, os.WNOHANG) == (0, 0):
@@ -188,9 +188,9 @@ def state(course: Path) -> Any:
     return {"sound": sound, "rows": rows, "files": texts}
 
 
-def report(course: Path, ended: list[tuple[int, str]]) -> Any:
-    """What a grader left, and what the next one makes of it."""
-    left = orphans()
+def report(course: Path, ended: list[tuple[int, str]], seconds: float = ORPHAN_SECONDS) -> Any:
+    """What a grader left ``seconds`` after its end, and what the next one makes of it."""
+    left = orphans(seconds)
     torn = state(course)
     code, said = Grading(course).end()
     healed = state(course)
@@ -228,7 +228,8 @@ def main() -> None:
                 reports.append(None)
                 continue
             course = copy(work / "disk" / "course" if "room" in trouble else work / "course")
-            reports.append(report(course, troubles.make(course, trouble)))
+            seconds = NBGRADER_SECONDS if "fresh" in trouble else ORPHAN_SECONDS
+            reports.append(report(course, troubles.make(course, trouble), seconds))
     json.dump(reports, sys.stdout)
 
 
