@@ -23,7 +23,10 @@ from autograder.sandbox.worker import seccomp
 TRIAL_SECONDS = 30.0
 SYSCTL = Path("/proc/sys")
 NONE_HERE = "There is no sandbox here, without which no student's code is run."
-UNSAFE = "Or grade without a sandbox, with --unsafe, what you would run on your own account."
+UNSAFE = (
+    "Or grade without a sandbox what you would run on your own account: with --unsafe, or, for nbgrader's own "
+    "commands, c.JudgeSubmission.unsafe = True in nbgrader_config.py."
+)
 INSTALL = "    sudo apt-get install bubblewrap"
 
 #: Ubuntu's own remedy for one program: a profile that allows it what others may not.
