@@ -24,8 +24,8 @@ TRIAL_SECONDS = 30.0
 SYSCTL = Path("/proc/sys")
 NONE_HERE = "There is no sandbox here, without which no student's code is run."
 UNSAFE = (
-    "Or grade without a sandbox what you would run on your own account: with --unsafe, or, for nbgrader's own "
-    "commands, c.JudgeSubmission.unsafe = True in nbgrader_config.py."
+    "Or grade without a sandbox what you would run on your own account: with --unsafe, or, for nbgrader's "
+    "own commands, c.JudgeSubmission.unsafe = True in nbgrader_config.py."
 )
 INSTALL = "    sudo apt-get install bubblewrap"
 
