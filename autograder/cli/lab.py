@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
         steps=args.steps,
     )
     folder = args.into or Path("labs") / args.assignment
-    with progress_bar(f"training {args.assignment}") as advance:
+    with progress_bar("training") as advance:
         outcomes = run_plan(plan, folder.resolve(), _over_all(plan, advance))
     compared = plan.experiment.comparison.Comparison(plan.lab, outcomes)
     show(f"{compared.table()}\n\n{compared.times()}\n", args.json)
