@@ -6,10 +6,9 @@ A mistake is named only if it alone is like the student, on two independent inpu
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from autograder.checking.likeness import alike, is_telling
 from autograder.checking.local import LocalStudent
 from autograder.checking.mistakes import Mistake
 from autograder.checking.runner import Outcome, run_check
+from autograder.checking.slimming import size_of, slim
 from autograder.model import Diagnosis, Verdict
 
 #: On so many independent inputs a student must be like a mistake before it is named.
@@ -106,14 +106,14 @@ class Replays:
             generator = sitting.draw(check.name, student.attempt)
             outcome = run_check(check, LocalStudent(namespace), self._reference, generator)
             key = (*key, (check.name, student.attempt))
-            self._keep(key, _slim(outcome))
+            self._keep(key, slim(outcome))
 
     def _keep(self, key: Hashable, outcome: Outcome) -> None:
         self._known[key] = outcome
-        self._room -= _size(outcome)
+        self._room -= size_of(outcome)
         while self._room < 0 and len(self._known) > 1:
             _, oldest = self._known.popitem(last=False)
-            self._room += _size(oldest)
+            self._room += size_of(oldest)
 
 
 @dataclass(frozen=True)
@@ -259,31 +259,3 @@ def _namespace(makers: Sequence[Mistake], reference: ModuleType) -> dict[str, ob
     for one, namespace in zip(makers[1:], others, strict=True):
         first[one.exercise] = namespace[one.exercise]
     return first
-
-
-def _slim(outcome: Outcome) -> Outcome:
-    """An outcome without the inputs, which the student's own record has as well."""
-    events = tuple(replace(one, args=(), kwargs={}) for one in outcome.events)
-    return replace(outcome, events=events, detail=None, comparison=_slim_comparison(outcome))
-
-
-def _slim_comparison(outcome: Outcome) -> Any:
-    """Of a comparison only that there was one counts here."""
-    if outcome.comparison is None:
-        return None
-    nothing = np.empty(0)
-    return replace(outcome.comparison, got=nothing, want=nothing)
-
-
-def _size(outcome: Outcome) -> int:
-    return 1000 + sum(_bytes(one.outcome) + _bytes(one.before) for one in outcome.events)
-
-
-def _bytes(value: Any) -> int:
-    if isinstance(value, np.ndarray):
-        return value.nbytes
-    if isinstance(value, Mapping):
-        return sum(map(_bytes, value.values()))
-    if isinstance(value, tuple | list):
-        return sum(map(_bytes, value))
-    return 100

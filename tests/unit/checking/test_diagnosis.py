@@ -1,4 +1,5 @@
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -128,7 +129,7 @@ def sit(namespace: Mapping[str, object], *, attempt: int = 0, variant: int = 0, 
         return rng(b"secret", "toy", "double", check, variant, number)
 
     def outcome(check: Check) -> Any:
-        return diagnosis.replace(
+        return replace(
             run_check(check, student, reference, draw(check.name, attempt)), attempt=attempt
         )
 
