@@ -15,6 +15,11 @@ from autograder.sandbox.folder import remove
 from autograder.sandbox.interpreter import Interpreter, this_interpreter
 
 LOG_BYTES = 2000
+#: One thread for each of the libraries below NumPy.
+ONE_THREAD = {
+    f"{library}_NUM_THREADS": "1"
+    for library in ("OPENBLAS", "OMP", "MKL", "BLIS", "NUMEXPR", "VECLIB_MAXIMUM")
+}
 WORKER_FOLDER = Path(__file__).parent / "worker"
 
 #: Run by the interpreter of the box: load the worker by path under a name of its own, and hand over.
@@ -148,15 +153,17 @@ def worker_command(interpreter: Interpreter, folder: str, module: str, *argument
 
 def worker_environment(home: str) -> dict[str, str]:
     """A clean environment; one thread each for the libraries below NumPy, before any limit is set."""
-    threads = ("OPENBLAS", "OMP", "MKL", "BLIS", "NUMEXPR", "VECLIB_MAXIMUM")
     machine = {name: value for name, value in os.environ.items() if name.startswith("OPENBLAS_")}
-    return machine | {
-        "HOME": home,
-        "IPYTHONDIR": f"{home}/.ipython",
-        "MPLCONFIGDIR": f"{home}/.matplotlib",
-        "PATH": os.defpath,
-        "LANG": "C.UTF-8",
-        "PYTHONHASHSEED": "0",
-        "PYTHONUTF8": "1",
-        **{f"{name}_NUM_THREADS": "1" for name in threads},
-    }
+    return (
+        machine
+        | {
+            "HOME": home,
+            "IPYTHONDIR": f"{home}/.ipython",
+            "MPLCONFIGDIR": f"{home}/.matplotlib",
+            "PATH": os.defpath,
+            "LANG": "C.UTF-8",
+            "PYTHONHASHSEED": "0",
+            "PYTHONUTF8": "1",
+        }
+        | ONE_THREAD
+    )

@@ -4,9 +4,7 @@ The work is done by processes of their own, each a new program (``spawn``): noth
 assignment for itself, and is given a few seeds at a time.
 """
 
-import contextlib
 import multiprocessing
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -17,6 +15,7 @@ from autograder.errors import JudgeError
 from autograder.reporting.certificate import Certificate
 from autograder.usecases.certifying import Plan, Sitting, set_up, try_seeds
 from autograder.usecases.ledger import Ledger
+from autograder.usecases.one_thread import one_thread_each
 
 #: On so many seeds everything is tried with every check, unless that is asked for on all.
 COMPLETE_SEEDS = 10
@@ -26,12 +25,6 @@ TURNS = 25
 SLOW_SEEDS = 2
 #: So many seeds make a task of a process.
 TASK_SEEDS = 5
-
-#: What keeps the libraries below NumPy to one thread for each process.
-_ONE_THREAD = {
-    f"{library}_NUM_THREADS": "1"
-    for library in ("OPENBLAS", "OMP", "MKL", "BLIS", "NUMEXPR", "VECLIB_MAXIMUM")
-}
 
 
 def plan_of(seeds: int, *, complete: bool = False) -> Plan:
@@ -72,7 +65,7 @@ def _tried(assignment: Assignment, plan: Plan, processes: int) -> Iterator[tuple
         set_up,
         (assignment.course, assignment.name, plan),
     )
-    with _environment(_ONE_THREAD):
+    with one_thread_each():
         try:
             waiting = {executor.submit(try_seeds, seeds): len(seeds) for seeds in _tasks(plan)}
             while waiting:
@@ -100,18 +93,3 @@ def _tasks(plan: Plan) -> Iterator[Sequence[int]]:
     yield from (
         range(seed, min(seed + TASK_SEEDS, plan.seeds)) for seed in range(first, plan.seeds, TASK_SEEDS)
     )
-
-
-@contextlib.contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
-    """Give programs that are started in the body these variables."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

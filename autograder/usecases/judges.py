@@ -25,6 +25,7 @@ from autograder.assignments.catalog import Assignment, load_assignment
 from autograder.errors import JudgeError
 from autograder.sandbox.launcher import Launch
 from autograder.usecases.judging import Judge
+from autograder.usecases.one_thread import one_thread_each
 from autograder.usecases.submissions import Graded, grade_folder
 
 PR_SET_PDEATHSIG = 1
@@ -83,12 +84,13 @@ class ManyJudges:
 
     def submit(self, student: str, folder: Path) -> Task:
         """Judged as soon as a judge is free."""
-        try:
-            future = self._executor.submit(_grade, student, folder)
-        except BrokenProcessPool:
-            self._executor.shutdown()
-            self._executor = self._appoint(self._jobs)
-            future = self._executor.submit(_grade, student, folder)
+        with one_thread_each():  # a judge is started when there is work for it
+            try:
+                future = self._executor.submit(_grade, student, folder)
+            except BrokenProcessPool:
+                self._executor.shutdown()
+                self._executor = self._appoint(self._jobs)
+                future = self._executor.submit(_grade, student, folder)
         return functools.partial(self._result, future, student, folder)
 
     def _result(self, future: "concurrent.futures.Future[Graded]", student: str, folder: Path) -> Graded:
@@ -96,7 +98,7 @@ class ManyJudges:
         try:
             return future.result()
         except BrokenProcessPool:
-            with self._appoint(1) as alone:
+            with one_thread_each(), self._appoint(1) as alone:
                 try:
                     return alone.submit(_grade, student, folder).result()
                 except BrokenProcessPool as error:

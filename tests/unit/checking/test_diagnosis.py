@@ -129,9 +129,7 @@ def sit(namespace: Mapping[str, object], *, attempt: int = 0, variant: int = 0, 
         return rng(b"secret", "toy", "double", check, variant, number)
 
     def outcome(check: Check) -> Any:
-        return replace(
-            run_check(check, student, reference, draw(check.name, attempt)), attempt=attempt
-        )
+        return replace(run_check(check, student, reference, draw(check.name, attempt)), attempt=attempt)
 
     chosen = [check for check in checks.of("double") if only is None or check.name in only]
     return Sitting(variant, draw, [(check, outcome(check)) for check in chosen])
