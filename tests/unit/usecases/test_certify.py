@@ -248,9 +248,9 @@ def test_a_process_must_be_set_up(course: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_plan_leaves_out_what_costs_most() -> None:
-    assert Plan(1000, 10, 15, 2) == plan_of(1000)
-    assert Plan(5, 5, 15, 1) == plan_of(5)
-    assert Plan(1000, 1000, 15, 2) == plan_of(1000, complete=True)
+    assert Plan(1000, 10, 25, 2) == plan_of(1000)
+    assert Plan(5, 5, 25, 1) == plan_of(5)
+    assert Plan(1000, 1000, 25, 2) == plan_of(1000, complete=True)
 
 
 def test_a_certificate_as_json_has_every_number(tried: Callable[[Plan], Certificate]) -> None:
