@@ -49,8 +49,8 @@ class Sitting:
 
 
 _SAME = {
-    Kind.VALUE: "These are exactly the answers of a known mistake:",
-    Kind.CONTRACT: "This is exactly how a known mistake behaves:",
+    Kind.VALUE: "Your answers are exactly those of a known mistake, made by those who believe:",
+    Kind.CONTRACT: "Your function behaves exactly as in a known mistake, made by those who believe:",
 }
 
 

@@ -15,6 +15,8 @@ from autograder.checking.runner import Outcome
 from autograder.errors import CourseError
 from autograder.model import CheckResult, ExerciseResult, Verdict
 
+#: So many failed hidden checks, at most, are each told with what they ask for: where all fail it is no help.
+FEW_FAILED = 2
 NOT_YET = "It earns its points once a check of the values passes."
 
 
@@ -22,7 +24,8 @@ def score_exercise(name: str, outcomes: Sequence[tuple[Check, Outcome]], max_sco
     """The result of an exercise worth ``max_score`` points.
 
     A passed contract check earns only if a value check passed, too, and says so where it does not. One
-    ``judge_error`` leaves the exercise without a score.
+    ``judge_error`` leaves the exercise without a score. Where few hidden checks failed, they say what they
+    ask for.
 
     Raises:
         CourseError: the points are no number >= 0, or the checks cannot earn them.
@@ -31,12 +34,16 @@ def score_exercise(name: str, outcomes: Sequence[tuple[Check, Outcome]], max_sco
     shares = _shares(name, checks, max_score)
     verdicts = {outcome.verdict for _, outcome in outcomes}
     proven = any(check.kind is Kind.VALUE and one.verdict is Verdict.PASSED for check, one in outcomes)
+    few = sum(_asks_for_more(check, outcome) for check, outcome in outcomes) <= FEW_FAILED
     results, earned = [], Fraction(0)
     for (check, outcome), share in zip(outcomes, shares, strict=True):
         passed = outcome.verdict is Verdict.PASSED
         held_back = passed and check.kind is Kind.CONTRACT and not proven
         points = share if passed and not held_back else Fraction(0)
         earned += points
+        asked = (
+            f"What is asked for here: {check.sentence}" if few and _asks_for_more(check, outcome) else None
+        )
         results.append(
             CheckResult(
                 name=check.name,
@@ -44,7 +51,7 @@ def score_exercise(name: str, outcomes: Sequence[tuple[Check, Outcome]], max_sco
                 points=float(points),
                 max_points=float(share),
                 message=f"{outcome.message} {NOT_YET}" if held_back and share else outcome.message,
-                hint=outcome.hint,
+                hint=outcome.hint or asked,
                 diagnosis=outcome.diagnosis,
                 detail=outcome.detail,
                 attempt=outcome.attempt,
@@ -52,6 +59,12 @@ def score_exercise(name: str, outcomes: Sequence[tuple[Check, Outcome]], max_sco
         )
     score = None if Verdict.JUDGE_ERROR in verdicts else float(earned)
     return ExerciseResult(name, score, max_score, tuple(results))
+
+
+def _asks_for_more(check: Check, outcome: Outcome) -> bool:
+    """Whether a check failed whose inputs the student does not see."""
+    failed = outcome.verdict in (Verdict.FAILED, Verdict.RAISED, Verdict.MALFORMED_ANSWER)
+    return failed and check.kind is not Kind.VISIBLE
 
 
 @functools.lru_cache(maxsize=1000)

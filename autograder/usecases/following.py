@@ -150,7 +150,7 @@ def end_to_end(examined: Examined, builds_on: Collection[str]) -> CheckResult:
         return _row(
             Verdict.FAILED,
             f"{name} is right by itself; it fails only because {wrong} {'is' if one else 'are'} wrong. "
-            f"It has its points all the same: it was judged with {other} instead.",
+            f"It has its points all the same: it was judged with {other} in place of your {wrong}.",
             f"Mend {wrong}, and it all fits together.",
         )
     if examined.fits is True:
@@ -163,10 +163,10 @@ def end_to_end(examined: Examined, builds_on: Collection[str]) -> CheckResult:
     if examined.gained:
         return _row(
             Verdict.FAILED,
-            f"{name} was judged with {other} instead of your own {wrong}, where it earns more; "
-            "it is not right by itself, either.",
+            f"{name} was judged with {other} in place of your {wrong}, which earns more points; but it is "
+            "not right by itself, either.",
         )
-    return _row(Verdict.FAILED, f"{name} is right neither with your own {wrong} nor with {other}.")
+    return _row(Verdict.FAILED, f"{name} is wrong with your own {wrong}, and with {other}, too.")
 
 
 def all_passed(outcomes: Outcomes) -> bool:

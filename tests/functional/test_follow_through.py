@@ -193,5 +193,5 @@ def test_a_wrong_helper_that_hides_in_the_cell_itself_is_nobody_elses_fault(
     forward = f"{inside}\n{RIGHT['multihead'].replace('split_heads(', 'my_split(')}"
     judged = judge(split_heads=DIRECT, multihead=forward)
     assert 0 == judged["multihead"].score
-    expected = "multihead is right neither with your own split_heads nor with a right one."
+    expected = "multihead is wrong with your own split_heads, and with a right one, too."
     assert expected == last(judged, "multihead")

@@ -240,8 +240,8 @@ class BackwardAnalysis:
             return None
         return observed(
             "own_routes",
-            f"{self.layer.backward} fits your own {self.layer.forward}, which is wrong, but for dx: "
-            f"{', and '.join(faults)}.",
+            f"{self.layer.backward} fits your own {self.layer.forward}, which is wrong itself, except for "
+            f"dx: {', and '.join(faults)}.",
             f"Mend {self.layer.forward} first. {_ROUTES_HINT}",
         )
 
@@ -303,15 +303,15 @@ def _route_words(
     """What is wrong with one route; an empty text if nothing is, None if there is no word for it."""
     matrix = f"w{name.lower()}"
     if np.allclose(turned, 1, atol=tolerance) and np.allclose(straight, 0, atol=tolerance):
-        return f"that through {name} takes {matrix} as it is where it must be transposed"
+        return f"the route through {name} takes {matrix} as it is where it must be transposed"
     if not np.allclose(turned, 0, atol=tolerance):
         return None
     if np.allclose(straight, 1, atol=tolerance):
         return ""
     if np.allclose(straight, 0, atol=tolerance):
-        return f"that through {name} is missing"
+        return f"the route through {name} is missing"
     factor = name_of(straight.tolist(), sizes, factors)
-    return f"that through {name} comes {factor} times" if factor is not None else None
+    return f"the route through {name} comes {factor} times" if factor is not None else None
 
 
 def _matrix_words(name: str, found: Sequence[_Pass], factors: Named) -> str | None:

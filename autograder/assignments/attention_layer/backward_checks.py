@@ -118,8 +118,8 @@ class BackwardChecks:
             limit = "time" if isinstance(failure, StudentTimedOut) else "memory"
             raise CheckFailure(
                 f"With d_model 256, {self.layer.backward} needs more {limit} than it may use. "
-                "Differentiating numerically is too expensive there: it takes a forward pass "
-                "for each of 262,144 parameters.",
+                "If it differentiates numerically, that is why: it takes a forward pass for each of "
+                "262,144 parameters.",
                 hint="Write the gradients as formulas: explicit loops over them are quick enough, too.",
             ) from failure
         forward_is_right = partial(self._is_right, y, reference, case)

@@ -159,8 +159,8 @@ def test_the_mistake_with_the_same_answers_is_named(
     assert {name: explained} == named(found)
     (one,) = found.explanations
     assert (
-        f"These are exactly the answers of a known mistake: “{mistakes[name].belief}”"
-        == one.diagnosis.message
+        "Your answers are exactly those of a known mistake, made by those who believe: "
+        f"“{mistakes[name].belief}”" == one.diagnosis.message
     )
     assert (name, mistakes[name].hint) == (one.diagnosis.id, one.diagnosis.hint)
 
@@ -289,7 +289,7 @@ def test_a_broken_contract_is_named_beside_wrong_values_or_alone(reference: Modu
     alone = [sit({"double": spoiling(2)}, attempt=number, only=only) for number in (0, 1)]
     found = find(reference, *alone)
     assert {"in_place": ("untouched",)} == named(found)
-    assert found.explanations[0].diagnosis.message.startswith("This is exactly how a known mistake behaves")
+    assert found.explanations[0].diagnosis.message.startswith("Your function behaves exactly as in a known")
     both = [sit({"double": spoiling(3)}, attempt=number, only=only) for number in (0, 1)]
     assert {"tripled": tuple(only[:3]), "in_place": ("untouched",)} == named(find(reference, *both))
 

@@ -181,7 +181,7 @@ def documented() -> Explanation:
         0.0,
         1.2,
         "The gradient dx has the right shape but wrong numbers.",
-        diagnosis=Diagnosis("known", "These are exactly the answers of a known mistake.", "?"),
+        diagnosis=Diagnosis("known", "Your answers are exactly those of a known mistake.", "?"),
         detail="2 of 2 entries are wrong",
     )
     arguments = {"x": np.array([[[1, 2]]]), "params": {"wq": Omitted("float64", (900, 900))}, "heads": 1}

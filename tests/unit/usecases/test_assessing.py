@@ -165,7 +165,7 @@ def test_points_and_messages_say_what_was_judged_with_right_helpers(assessor: As
     assert ("end_to_end", Verdict.FAILED, 0.0, 0.0) == (row.name, row.verdict, row.points, row.max_points)
     assert row.message == (
         "multihead is right by itself; it fails only because split_heads is wrong. It has its points all the "
-        "same: it was judged with a right one instead."
+        "same: it was judged with a right one in place of your split_heads."
     )
     assert row.hint == "Mend split_heads, and it all fits together."
     assert "end_to_end" not in {one.name for one in assessed.exercises[0].checks}

@@ -107,7 +107,7 @@ def _forward_by_d_model(right: ModuleType, x: Array, params: Params, heads: int,
     seen="courses",
 )
 def scale_d_model_in_both(right: ModuleType, cache: Cache, params: Params, dy: Array) -> Any:
-    """Both passes divide by the square root of d_model: differences of the one confirm the other."""
+    """The square root of d_model is right in both passes, since differences of the one confirm the other."""
     root = np.sqrt(cache["heads"])
     dx, grads = right.multihead_backward(cache, {**params, "wq": params["wq"] / root}, dy)
     return dx, {**grads, "wq": grads["wq"] / root}

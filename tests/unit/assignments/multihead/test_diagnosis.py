@@ -198,7 +198,10 @@ def test_a_route_that_is_missing_is_found_beside_a_wrong_scale_in_both_passes() 
     results = assess(notebook(OWN_FORWARD.replace(*BY_C), backward), 0)
     assert ["observed_own_routes"] == ids(results)["multihead_backward"]
     (seen,) = said(results["multihead_backward"])
-    assert "fits your own multihead, which is wrong, but for dx: that through K is missing." in seen.message
+    assert (
+        "fits your own multihead, which is wrong itself, except for dx: the route through K is missing."
+        in seen.message
+    )
 
 
 def test_where_the_students_cache_cannot_be_made_right_nothing_is_guessed() -> None:
@@ -238,12 +241,12 @@ def test_what_nobody_has_made_before_is_described(change: tuple[str, str], sente
 
 SEEN_BACKWARD = {
     ("return dx", "return -dx"): "dx is -1 times the right one.",
-    ("dv @", "2 * dv @"): "that through V comes 2 times.",
-    ("dq @", "dq / B @"): "that through Q comes 1/B times.",
+    ("dv @", "2 * dv @"): "the route through V comes 2 times.",
+    ("dq @", "dq / B @"): "the route through Q comes 1/B times.",
     (
         'dk @ params["wk"].T',
         'dk @ params["wk"]',
-    ): "that through K takes wk as it is where it must be transposed.",
+    ): "the route through K takes wk as it is where it must be transposed.",
     ('"wk": outer(x, dk)', '"wk": outer(dk, x)'): 'grads["wk"] is the right one, transposed.',
     ('"wq": outer(x, dq)', '"wq": outer(x, dk)'): 'grads["wq"] is what grads["wk"] should be.',
     ('"wv": outer(x, dv)', '"wv": outer(x, dv) / T'): 'grads["wv"] is 1/T times the right one.',

@@ -151,7 +151,7 @@ def test_derivatives_by_small_steps_are_right_but_fail_by_their_cost(grading: An
     assert grading.lost(values) == set()
     cost = grading.exercise("multihead_backward", namespace, only=["dx", "cost"], call_seconds=0.5)
     assert [check.verdict for check in cost.checks] == [Verdict.PASSED, Verdict.TIMED_OUT]
-    assert "Differentiating numerically is too expensive" in cost.checks[1].message
+    assert "If it differentiates numerically, that is why" in cost.checks[1].message
     assert "Write the gradients as formulas" in str(cost.checks[1].hint)
 
 
