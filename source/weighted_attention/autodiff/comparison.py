@@ -2,6 +2,7 @@
 
 import base64
 import html
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -33,10 +34,13 @@ class Shown:
 
 
 class Comparison:
-    """The outcomes of a lab, choice by choice. In a notebook it shows itself as a table with curves."""
+    """The outcomes of a lab, choice by choice. In a notebook it shows itself as a table with curves.
 
-    def __init__(self, lab: Lab, outcomes: Sequence[Outcome]):
-        self.lab, self.outcomes = lab, tuple(outcomes)
+    ``remark`` is a sentence that is shown below the table.
+    """
+
+    def __init__(self, lab: Lab, outcomes: Sequence[Outcome], remark: str = ""):
+        self.lab, self.outcomes, self.remark = lab, tuple(outcomes), remark
 
     def __repr__(self) -> str:
         return self.table()
@@ -69,7 +73,8 @@ class Comparison:
             if has_seeds and is_last:
                 rows.append([one.choice, "mean", "", f"{mean:.4f}", above, ""])
         kept = [0, *([1] if has_seeds else []), 2, 3, 4, *([5] if knows_senses else [])]
-        return aligned([[row[column] for column in kept] for row in rows])
+        table = aligned([[row[column] for column in kept] for row in rows])
+        return f"{table}\n\n{textwrap.fill(self.remark, 80)}" if self.remark else table
 
     def _mean(self, choice: str) -> float:
         """The mean test loss of a choice over its seeds."""
@@ -111,12 +116,16 @@ class Comparison:
 
 
 def compare(
-    lab: Lab, text: Text | None = None, settings: Settings = SHORT, folder: Path | None = None
+    lab: Lab,
+    text: Text | None = None,
+    settings: Settings = SHORT,
+    folder: Path | None = None,
+    remark: str = "",
 ) -> Comparison:
     """Train one model for each choice of a lab, with a line that tells how far it is.
 
     ``text`` is the embedded one by default. ``folder`` keeps checkpoints, from which the same call goes on
-    after a stop. While a notebook is graded nothing is trained.
+    after a stop. While a notebook is graded nothing is trained. ``remark`` is shown below the table.
     """
     if is_graded():
         return Comparison(lab, ())
@@ -127,7 +136,7 @@ def compare(
             line.begin(f"{number} of {len(lab.choices)}: {lab.option} {choice}")
             checkpoint = folder / f"{lab.name}-{lab.option}-{choice}.npz" if folder else None
             outcomes.append(train(lab, choice, text, settings, checkpoint=checkpoint, progress=line))
-    return Comparison(lab, outcomes)
+    return Comparison(lab, outcomes, remark)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:

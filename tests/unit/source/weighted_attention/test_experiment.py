@@ -101,6 +101,22 @@ def test_a_students_functions_are_trained_with(text: Text) -> None:
         experiment.compare(attention)
 
 
+def test_slow_functions_are_spared(text: Text, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def attention(
+        _q: np.ndarray, _k: np.ndarray, v: np.ndarray, _allowed: np.ndarray
+    ) -> tuple[np.ndarray, str]:
+        calls.append(v.shape)
+        return v, ""
+
+    monkeypatch.setattr(experiment, "SLOW_SECONDS", 0.0)
+    compared = experiment.compare(attention, lambda _cache, dout: {"v": dout}, text=text, settings=SETTINGS)
+    assert [(4, 32, 64)] * 5 == calls
+    assert re.search(r"\n\nYour two functions take \d+ ms for one batch", compared.table())
+    assert compared["none"].weights is not None
+
+
 def test_a_stopped_comparison_goes_on_where_it_was(text: Text, tmp_path: Path) -> None:
     first = experiment.compare(text=text, settings=SETTINGS, folder=tmp_path)
     names = {f"weighted_attention-replace-{choice}.npz" for choice in ("none", "query", "key", "value")}
