@@ -19,14 +19,14 @@ import re
 import shutil
 import socket
 import subprocess
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from autograder.model import Limits
-from autograder.sandbox.folder import BYTES_LIMIT, remove
+from autograder.sandbox.folder import BYTES_LIMIT
 from autograder.sandbox.interpreter import Interpreter, this_interpreter
 from autograder.sandbox.launcher import WORKER_FOLDER, end_of, worker_command, worker_environment
+from autograder.sandbox.scratch import ScratchFolder
 from autograder.sandbox.view import NO_PACKAGE, View, device_arguments, show_machine
 from autograder.sandbox.worker import room
 
@@ -58,7 +58,8 @@ class BubblewrapLauncher:
         self.uid: int | None = None
         self._interpreter = interpreter or this_interpreter()
         self._hidden = tuple(hidden)
-        self._top = Path(tempfile.mkdtemp(prefix="autograder-"))
+        self._scratch = ScratchFolder()
+        self._top = self._scratch.path
         self.folder = self._top / "runs"
         self.folder.mkdir()
         self._nothing = self._top / "nothing"
@@ -124,7 +125,7 @@ class BubblewrapLauncher:
 
     def close(self) -> None:
         """Remove the folder."""
-        remove(self._top)
+        self._scratch.close()
 
     def _rights(self) -> list[str]:
         if can_be_another():

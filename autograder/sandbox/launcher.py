@@ -6,13 +6,12 @@ The rest of the kit does not know which launcher it uses.
 import os
 import socket
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Protocol
 
 from autograder.model import Limits
-from autograder.sandbox.folder import remove
 from autograder.sandbox.interpreter import Interpreter, this_interpreter
+from autograder.sandbox.scratch import ScratchFolder
 
 LOG_BYTES = 2000
 #: One thread for each of the libraries below NumPy.
@@ -97,7 +96,8 @@ class PlainLauncher:
     uid = None
 
     def __init__(self) -> None:
-        self._top = Path(tempfile.mkdtemp(prefix="autograder-"))
+        self._scratch = ScratchFolder()
+        self._top = self._scratch.path
         self.folder = self._top / "runs"
         for path in (self.folder, self._top / "home"):
             path.mkdir()
@@ -128,7 +128,7 @@ class PlainLauncher:
 
     def close(self) -> None:
         """Remove the folder, with whatever the student's code has left in it."""
-        remove(self._top)
+        self._scratch.close()
 
 
 def end_of(log: Path) -> str:
