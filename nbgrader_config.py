@@ -41,6 +41,9 @@ c.HTMLExporter.extra_template_basedirs = [
 # `nbgrader generate_feedback`, and formgrader's button, make the same pages as `autograder feedback`.
 c.GenerateFeedback.exporter_class = "autograder.usecases.feedback_exporter.FeedbackExporter"
 
+# `nbgrader export`: a name that begins like a formula is none in the table.
+c.ExportApp.plugin_class = "autograder.nbgrader_plugin.export.HarmlessCsv"
+
 # `nbgrader generate_solution` runs the source notebook; the same cells give the same file every time.
 c.Execute.record_timing = False
 
