@@ -1,10 +1,9 @@
-"""Scaled dot-product attention with its backward pass: the result of the previous lesson.
+"""Scaled dot-product attention with its backward pass: the result of the lesson ``weighted_attention``.
 
 The last two axes are time and feature. Everything before them (batch, heads, or nothing at all) is carried
 along: each (batch, head) pair gets its own table of weights, computed independently of all others.
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -41,9 +40,21 @@ def attention(q: Array, k: Array, v: Array, allowed: NDArray[np.bool_]) -> tuple
     >>> cache["weights"][0, 0, 1].tolist()
     [0.5, 0.5, 0.0]
     """
-    q, k, v = _as_float(q), _as_float(k), _as_float(v)
-    scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
-    weights = _masked_softmax(scores, _fitting_mask(allowed, scores))
+    q, k, v = (one if np.issubdtype(one.dtype, np.inexact) else one.astype(np.float64) for one in (q, k, v))
+    scores = q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5
+    try:
+        allowed = np.broadcast_to(np.asarray(allowed, dtype=bool), scores.shape)
+    except ValueError:
+        raise ValueError(
+            f"allowed has shape {np.shape(allowed)}, but the scores have shape {scores.shape}: "
+            "are the last two axes of q, k and v time and feature?"
+        ) from None
+    if not np.all(np.any(allowed, axis=-1)):
+        raise ValueError("allowed has a row without any True: that query has no key to look at")
+    scores = np.where(allowed, scores, -np.inf)
+    # The largest score of each row becomes 0, so that exp never overflows: scores of 10000 are no problem.
+    powers = np.exp(scores - np.max(scores, axis=-1, keepdims=True))
+    weights = powers / np.sum(powers, axis=-1, keepdims=True)
     return weights @ v, {"q": q, "k": k, "v": v, "weights": weights}
 
 
@@ -67,43 +78,13 @@ def attention_backward(cache: dict[str, Array], dout: Array) -> dict[str, Array]
     {'q': (2, 4, 3, 5), 'k': (2, 4, 3, 5), 'v': (2, 4, 3, 5)}
     """
     q, k, v, weights = cache["q"], cache["k"], cache["v"], cache["weights"]
-    dout = _as_float(dout)
+    dout = dout.astype(np.result_type(dout, weights))  # integers become floats before any product
     grad_weights = dout @ np.swapaxes(v, -1, -2)
     # Where a key is not allowed its weight is zero, and so is the gradient of its score.
     grad_scores = weights * (grad_weights - np.sum(weights * grad_weights, axis=-1, keepdims=True))
-    grad_scores = grad_scores / math.sqrt(q.shape[-1])
+    grad_scores = grad_scores / q.shape[-1] ** 0.5
     return {
         "q": grad_scores @ k,
         "k": np.swapaxes(grad_scores, -1, -2) @ q,
         "v": np.swapaxes(weights, -1, -2) @ dout,
     }
-
-
-def _masked_softmax(scores: Array, allowed: NDArray[np.bool_]) -> Array:
-    """Softmax over the last axis in which keys that are not allowed get weight zero."""
-    # The largest allowed score becomes 0, so that exp never overflows: scores of 10000 are no problem.
-    # The real part is taken for the sake of complex scores, by which derivatives can be computed exactly.
-    peak: Array = np.max(scores.real, axis=-1, keepdims=True, where=allowed, initial=-np.inf)
-    powers = np.exp(np.where(allowed, scores - peak, -np.inf))
-    weights: Array = powers / np.sum(powers, axis=-1, keepdims=True)
-    return weights
-
-
-def _fitting_mask(allowed: NDArray[np.bool_], scores: Array) -> NDArray[np.bool_]:
-    """``allowed`` in the shape of ``scores``; raises ValueError where that makes no sense."""
-    try:
-        fitting = np.broadcast_to(np.asarray(allowed, dtype=bool), scores.shape)
-    except ValueError:
-        raise ValueError(
-            f"allowed has shape {np.shape(allowed)}, but the scores have shape {scores.shape}: "
-            "are the last two axes of q, k and v time and feature?"
-        ) from None
-    if not np.all(np.any(fitting, axis=-1)):
-        raise ValueError("allowed has a row without any True: that query has no key to look at")
-    return fitting
-
-
-def _as_float(numbers: Array) -> Array:
-    """Integers and booleans as float64; floats and complex numbers as they are."""
-    numbers = np.asarray(numbers)
-    return numbers if np.issubdtype(numbers.dtype, np.inexact) else numbers.astype(np.float64)

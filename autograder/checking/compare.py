@@ -84,6 +84,31 @@ def expect_array(
         raise
 
 
+def expect_mask(got: Any, want: np.ndarray, what: str, axes: Sequence[str]) -> None:
+    """Require a plain array of booleans that equals ``want``.
+
+    Raises:
+        MalformedAnswer: it is no plain array of booleans.
+        CheckFailure: the shape or an entry is wrong.
+    """
+    if want.dtype != np.bool_ or want.ndim != len(axes):
+        raise ValueError(f"{what}: cannot compare with {want.ndim} axes of {want.dtype}, named {axes}")
+    if type(got) is not np.ndarray:
+        raise MalformedAnswer(f"{what} must be a plain NumPy array; it is {describe(got)}.", hint=_hint(got))
+    if got.dtype != np.bool_:
+        raise MalformedAnswer(
+            f"{what} must hold True and False; it holds something else.",
+            hint="Which dtype has an array of zeros and ones?",
+            detail=f"dtype {got.dtype}, expected bool",
+        )
+    _expect_shape(got, want, what, axes)
+    if not np.array_equal(got, want):
+        raise CheckFailure(
+            f"{what} has the right shape but wrong entries.",
+            detail=f"{np.count_nonzero(got != want)} of {want.size} entries are wrong",
+        )
+
+
 def expect_tuple(got: Any, names: Sequence[str], function: str) -> tuple[Any, ...]:
     """Require what ``function`` returned to be a tuple of so many results; raises MalformedAnswer."""
     wanted = f"{function} must return the tuple ({', '.join(names)})"

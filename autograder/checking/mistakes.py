@@ -33,6 +33,10 @@ WrongFunction = Callable[..., Any]
 Function = TypeVar("Function", bound=WrongFunction)
 
 
+def _itself(right: ModuleType) -> Any:
+    return right
+
+
 @dataclass(frozen=True)
 class Mistake:
     """One known mistake.
@@ -143,6 +147,27 @@ class MistakeSet:
             raise ValueError(f"mistakes of {other.exercise} do not fit among those of {self.exercise}")
         self._mistakes |= other._mistakes
 
+    def borrow(
+        self,
+        other: "MistakeSet",
+        *ids: str,
+        around: WrongFunction,
+        view: Callable[[ModuleType], Any] = _itself,
+    ) -> None:
+        """Register mistakes of another exercise that are made in this one, too: all, or those with these ids.
+
+        ``around(wrong, right, *args)`` answers in this exercise, by calling ``wrong``, which has the mistake
+        and the parameters of that one. ``view`` shows the reference as those mistakes want it. Raises
+        ValueError where a name is taken, or a mistake has companions; KeyError where there is none of an id.
+        """
+        wanted = {other[name].id for name in ids} or {one.id for one in other}
+        for one in other.forms():
+            if one.id not in wanted:
+                continue
+            if one.companions:
+                raise ValueError(f"mistake {one.name} of {one.exercise} goes with functions of its own")
+            self._register(replace(one, exercise=self.exercise, function=_placed(one, around, view)))
+
     def _register(self, mistake: Mistake) -> None:
         if mistake.name in self._mistakes or not _first_paragraph(mistake.function):
             raise ValueError(
@@ -162,3 +187,15 @@ class MistakeSet:
 
 def _first_paragraph(function: WrongFunction) -> str:
     return " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
+
+
+def _placed(one: Mistake, around: WrongFunction, view: Callable[[ModuleType], Any]) -> WrongFunction:
+    """The function of a mistake, answering in the place of another exercise's."""
+
+    @functools.wraps(one.function)
+    def wrong(right: ModuleType, *args: Any) -> Any:
+        if one.stateful:
+            return functools.partial(around, one.function(view(right)), right)
+        return around(functools.partial(one.function, view(right)), right, *args)
+
+    return wrong

@@ -2,14 +2,10 @@
 
     python docs/figures/figures.py source/multihead/figures
 
-The standard library is all that is needed, and the same call always writes the same bytes. The alternative
-text of a figure is the description inside the file and stands in the notebook, too.
+What it writes, and how, stands in ``writing.py``.
 """
 
-import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
 
 from drawing import (
     BLUE,
@@ -26,6 +22,7 @@ from drawing import (
     Point,
     tint,
 )
+from writing import Figure, main
 
 
 def axes_and_heads(drawing: Drawing) -> None:
@@ -278,17 +275,6 @@ def growth(drawing: Drawing) -> None:
         drawing.text((400, top + side + 39), scores, 16, text_anchor="start")
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One picture; ``alt`` is what it says to those who do not see it."""
-
-    name: str
-    height: int
-    title: str
-    alt: str
-    draw: Callable[[Drawing], None]
-
-
 FIGURES = (
     Figure(
         "axes_and_heads",
@@ -337,23 +323,5 @@ FIGURES = (
 )
 
 
-def files() -> dict[str, str]:
-    """The content of each file by its name."""
-    written = {}
-    for figure in FIGURES:
-        drawing = Drawing(figure.name)
-        figure.draw(drawing)
-        written[f"{figure.name}.svg"] = drawing.svg(figure.height, figure.title, figure.alt)
-    return written
-
-
-def main(folder: Path) -> None:
-    """Write the files into an existing folder."""
-    for name, text in files().items():
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
-
-
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python docs/figures/figures.py FOLDER")
-    main(Path(sys.argv[1]))
+    main(FIGURES, "figures")

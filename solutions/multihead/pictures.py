@@ -92,27 +92,24 @@ def comparison(expected: Array, got: Array, wrong: NDArray[np.bool_], axes: str)
     return Picture(grid, f"Expected and got. {told}: {'; '.join(listed)}.")
 
 
-def weights(tables: Mapping[int, Array]) -> Picture:
-    """The weights (H, T, T) of one sequence in different numbers of heads; zeros are what the mask hides."""
+def weights(tables: Mapping[str, Array], title: str) -> Picture:
+    """Weights (T, T), or (H, T, T) of several heads, each under its name; zeros are what the mask hides."""
     groups, told = [], []
-    for heads, table in tables.items():
-        title = f"{heads} head{'s' if heads > 1 else ''}"
+    for name, table in tables.items():
 
         def cell(place: tuple[int, ...], table: Array = table) -> Cell:
-            weight = float(table[place[1:]])
+            weight = float(table[place[-table.ndim :]])
             return Cell(f"{weight:.2f}", Kind.NUMBER, weight) if weight else Cell("", Kind.HIDDEN)
 
-        groups.append(_group(title, (1, *table.shape), "batch heads query key", cell))
-        told.append(f"{title}: {'; '.join(f'head {h}: {_spoken(one)}' for h, one in enumerate(table))}.")
-    grid = [
-        [
-            Cell(
-                "What each head listens to: the weights of the three tokens under the causal mask", Kind.TITLE
-            )
-        ],
-        [],
-    ]
-    return Picture(grid + _stacked(groups), f"Weights by head; a row for each query. {' '.join(told)}")
+        has_heads = table.ndim == 3
+        shape, axes = (
+            ((1, *table.shape), "batch heads query key") if has_heads else (table.shape, "query key")
+        )
+        groups.append(_group(name, shape, axes, cell))
+        each = [f"head {h}: {_spoken(one)}" for h, one in enumerate(table)] if has_heads else [_spoken(table)]
+        told.append(f"{name}: {'; '.join(each)}.")
+    grid = [[Cell(title, Kind.TITLE)], []]
+    return Picture(grid + _stacked(groups), f"{title}; a row for each query. {' '.join(told)}")
 
 
 def total(parts: Mapping[str, Array], name: str, axes: str) -> Picture:

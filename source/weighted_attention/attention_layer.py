@@ -1,7 +1,7 @@
 """Weighted attention as a layer of the model, in which a projection may be left out."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,19 +68,23 @@ class WeightedAttention(Composite):
         q, k, v = self.query(x), self.key(x), self.value(x)
         allowed = np.tri(x.shape[1], dtype=bool)
         if self._functions is not None:
-            return self.output(_by_functions(self._functions, q, k, v, allowed))
+            gathered, self.weights = _by_functions(self._functions, q, k, v, allowed)
+            return self.output(gathered)
         scores = (q * (1 / math.sqrt(q.shape[-1]))) @ k.swapaxes(-1, -2)
         weights = self.softmax(keep(scores, allowed))
         self.weights = weights.data
         return self.output(weights @ v)
 
 
-def _by_functions(functions: Functions, q: Tensor, k: Tensor, v: Tensor, allowed: Array) -> Tensor:
-    """Attention by two functions on arrays, as one operation on tensors."""
+def _by_functions(
+    functions: Functions, q: Tensor, k: Tensor, v: Tensor, allowed: Array
+) -> tuple[Tensor, Array | None]:
+    """Attention by two functions on arrays, as one operation on tensors, and its weights, if any are kept."""
     out, cache = functions.attention(q.data, k.data, v.data, allowed)
 
     def pull_back(grad: Array) -> tuple[Array, ...]:
         gradients = functions.attention_backward(cache, grad)
         return gradients["q"], gradients["k"], gradients["v"]
 
-    return record(out, (q, k, v), pull_back)
+    kept = isinstance(cache, Mapping) and "weights" in cache
+    return record(out, (q, k, v), pull_back), cache["weights"] if kept else None

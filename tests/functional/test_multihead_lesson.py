@@ -124,7 +124,9 @@ def test_validate_succeeds_with_the_solution(folder: Path) -> None:
     assert "Cell output is" not in told.stderr
 
 
-@pytest.mark.parametrize("missing", ["attention.py", "visible_checks.py", "worked_examples.py"])
+@pytest.mark.parametrize(
+    "missing", ["attention.py", "layer_examples.py", "outcomes.py", "visible_checks.py", "worked_examples.py"]
+)
 def test_a_missing_file_is_named_with_what_to_do(missing: str, folder: Path) -> None:
     (folder / missing).unlink()
     (error,) = run(folder)["setup"]

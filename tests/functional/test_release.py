@@ -16,6 +16,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from autograder.assignments.catalog import assignment_names
 from autograder.notebooks.source import read_source_folder
 
 pytestmark = pytest.mark.functional
@@ -24,8 +25,9 @@ PROGRAM = Path(sys.executable).with_name("autograder")
 ROOT = Path(__file__).parents[2]
 RELEASED = ROOT / "assignments" / "multihead"
 SOURCE = ROOT / "source" / "multihead"
-GIVEN = {"attention", "pictures", "visible_checks", "worked_examples"}
+GIVEN = {"attention", "layer_examples", "outcomes", "pictures", "visible_checks", "worked_examples"}
 OPTIONAL = {"matplotlib"}
+EACH = pytest.mark.parametrize("name", assignment_names(ROOT))
 SENTENCE = "This function is waiting for you: replace this line with your own code."
 BLOCKER = Path(__file__).with_name("only_numpy_and_ipython.py")
 
@@ -106,15 +108,23 @@ def hidden_lines(source: str) -> Iterator[str]:
 # The committed release.
 
 
-def test_the_committed_release_is_fresh() -> None:
-    done = autograder("release", "multihead", "--check", "--course", str(ROOT))
-    assert (0, "", "assignments/multihead: fresh\n") == (done.returncode, done.stderr, done.stdout)
+@EACH
+def test_the_committed_release_is_fresh(name: str) -> None:
+    done = autograder("release", name, "--check", "--course", str(ROOT))
+    assert (0, "", f"assignments/{name}: fresh\n") == (done.returncode, done.stderr, done.stdout)
 
 
-def test_no_line_of_a_solution_or_a_hidden_test_is_released() -> None:
-    source = "\n".join(cell.source for cell in code_cells(SOURCE / "multihead.ipynb"))
-    secret = {line for line in hidden_lines(source) if line}
-    released = "\n".join(cell.source for cell in code_cells(RELEASED / "multihead.ipynb"))
+@EACH
+def test_what_is_released_are_plain_files_whatever_links_the_source_has(name: str) -> None:
+    for folder in (ROOT / "assignments" / name, ROOT / "solutions" / name):
+        assert [] == [path for path in folder.rglob("*") if path.is_symlink()]
+
+
+@EACH
+def test_no_line_of_a_solution_or_a_hidden_test_is_released(name: str) -> None:
+    source = "\n".join(cell.source for cell in code_cells(ROOT / "source" / name / f"{name}.ipynb"))
+    secret = {line for line in hidden_lines(source) if len(line) > len(") from None")}
+    released = "\n".join(cell.source for cell in code_cells(ROOT / "assignments" / name / f"{name}.ipynb"))
     assert len(secret) > 30
     assert set() == {line for line in released.splitlines() if line.strip() in secret}
 
@@ -197,7 +207,7 @@ def test_jupyter_opens_it_and_runs_every_cell(hand_out: Path) -> None:
 
 
 def test_a_release_that_is_up_to_date_is_left_alone(done: Done) -> None:
-    assert f"{done.course}/assignments/multihead: 12 files, nothing changed" == done.output.splitlines()[0]
+    assert f"{done.course}/assignments/multihead: 14 files, nothing changed" == done.output.splitlines()[0]
     assert done.before == times(done.course / "assignments")
 
 

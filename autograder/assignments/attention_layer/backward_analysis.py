@@ -15,15 +15,14 @@ import numpy as np
 from autograder.checking.analysis.factors import Named, is_close, name_of, parts_of
 from autograder.checking.analysis.observing import observed
 from autograder.checking.analysis.slices import Pattern, common_pattern
-from autograder.checking.compare import expect_array
 from autograder.checking.differences import follows, slope
-from autograder.checking.framework import CheckFailure
 from autograder.checking.student import Remote, Student
 from autograder.model import Diagnosis
 
 from . import backward_parts, draws
 from .forward_analysis import lengths, named_for
 from .layer import Layer
+from .passes import is_right
 
 MATRICES = ("dwq", "dwk", "dwv", "dwo")
 #: By what gradients may be off, from the lengths of the axes.
@@ -70,7 +69,7 @@ class _Pass:
     @property
     def right(self) -> frozenset[str]:
         """The names of the gradients that are right."""
-        return frozenset(name for name, want in self.want.items() if _is_right(self.got.get(name), want))
+        return frozenset(name for name, want in self.want.items() if is_right(self.got.get(name), want))
 
 
 _PLACES = {
@@ -258,7 +257,7 @@ class BackwardAnalysis:
             case = draws.case(rng, size)
             right_y, cache = right.multihead(case.x, case.params, case.heads, case.allowed)
             y, _ = self._forward(student, case)
-            if not _is_right(y, right_y):
+            if not is_right(y, right_y):
                 return []
             dx, grads = right.multihead_backward(cache, case.params, case.dy)
             parts = backward_parts.parts_of(right, cache, case.params, case.dy)
@@ -320,10 +319,10 @@ def _matrix_words(name: str, found: Sequence[_Pass], factors: Named) -> str | No
         return None
     if any(name in one.right for one in found):
         return None
-    if all(_is_right(one.got[name], one.want[name].T) for one in found):
+    if all(is_right(one.got[name], one.want[name].T) for one in found):
         return "is the right one, transposed"
     for other in draws.PARAMS:
-        if other != name and all(_is_right(one.got[name], one.want[other]) for one in found):
+        if other != name and all(is_right(one.got[name], one.want[other]) for one in found):
             return f'is what grads["{other}"] should be'
     shares = [parts_of(one.got[name], [one.want[name]]) for one in found]
     values = [float(one[0]) for one in shares if one is not None]
@@ -366,11 +365,3 @@ def _is_plain(got: Any, like: np.ndarray) -> TypeGuard[np.ndarray]:
         and got.shape == like.shape
         and bool(np.all(np.isfinite(got)))
     )
-
-
-def _is_right(got: Any, want: np.ndarray) -> bool:
-    try:
-        expect_array(got, want, "it", [""] * want.ndim)
-    except CheckFailure:
-        return False
-    return True

@@ -11,16 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.compare import (
-    expect_array,
-    expect_dict,
-    expect_item,
-    expect_items,
-    expect_tuple,
-)
+from autograder.checking.compare import expect_dict, expect_item, expect_items, expect_tuple
 from autograder.checking.contract import expect_repeatable_with_caches, expect_untouched_with_cache
-from autograder.checking.differences import follows
-from autograder.checking.framework import CheckFailure, MalformedAnswer
 from autograder.checking.student import (
     Answer,
     Remote,
@@ -29,19 +21,22 @@ from autograder.checking.student import (
     StudentMemoryExceeded,
     StudentTimedOut,
 )
-from autograder.errors import JudgeError
 
 from . import draws
 from .forward_checks import AXES as X_AXES
 from .forward_checks import wanted_y
 from .layer import Layer
+from .passes import (
+    LARGE_SCORES_TOLERANCE,
+    confirm,
+    expect_gradient,
+    expect_one_right,
+    forward_pass,
+    is_right,
+    too_expensive,
+)
 
 W_AXES = ("d_model", "d_model")
-#: Directions of the differences by which each gradient of the reference is confirmed, and their tolerance.
-DIRECTIONS = 2
-DIFFERENCE_TOLERANCE = 1e-6
-#: A score of 10000 has four digits less to the right of its point than a score of 1.
-LARGE_SCORES_TOLERANCE = 1e-8
 
 
 class BackwardChecks:
@@ -115,22 +110,16 @@ class BackwardChecks:
         try:
             got_dx, grads = self._results(self._backward(student, case, cache, params))
         except (StudentTimedOut, StudentMemoryExceeded) as failure:
-            limit = "time" if isinstance(failure, StudentTimedOut) else "memory"
-            raise CheckFailure(
-                f"With d_model 256, {self.layer.backward} needs more {limit} than it may use. "
-                "If it differentiates numerically, that is why: it takes a forward pass for each of "
-                "262,144 parameters.",
-                hint="Write the gradients as formulas: explicit loops over them are quick enough, too.",
+            raise too_expensive(
+                failure, "d_model 256", self.layer.backward, "262,144 parameters"
             ) from failure
-        forward_is_right = partial(self._is_right, y, reference, case)
-        faults = []
-        for name, wanted in self._wanted(reference, case).items():
-            try:
-                got = got_dx if name == "dx" else expect_item(grads, name, "grads")
-                return self._expect_gradient(name, got, wanted, forward_is_right)
-            except CheckFailure as failure:
-                faults.append(failure)
-        raise faults[0]
+        wanted = self._wanted(reference, case)
+
+        def check(name: str) -> None:
+            got = got_dx if name == "dx" else expect_item(grads, name, "grads")
+            self._expect_gradient(name, got, wanted[name], partial(self._is_right, y, reference, case))
+
+        expect_one_right(partial(check, name) for name in wanted)
 
     def compare(
         self, student: Student, reference: ModuleType, case: draws.Case, *, tol: float | None = None
@@ -158,16 +147,8 @@ class BackwardChecks:
 
     def _forward(self, student: Student, case: draws.Case, params: Sent | None = None) -> tuple[Any, Remote]:
         """The y and the cache of the student's own forward pass; ``params`` may have been sent before."""
-        forward = self.layer.forward
         arguments = self.layer.arguments(case) | {"params": params or case.params}
-        answer = student.call(forward, *arguments.values())
-        try:
-            y, cache = expect_tuple(answer.value, ("y", "cache"), forward)
-            return y, expect_dict(cache, f"the cache of {forward}")
-        except MalformedAnswer as failure:
-            raise MalformedAnswer(
-                f"{self.layer.backward} could not be tried: {failure.rationale}", hint=failure.hint
-            ) from failure
+        return forward_pass(student, self.layer.forward, arguments.values(), "y", self.layer.backward)
 
     def _backward(
         self, student: Student, case: draws.Case, cache: Remote, params: Sent | None = None
@@ -187,23 +168,11 @@ class BackwardChecks:
         forward_is_right: Callable[[], bool],
         tol: float | None = None,
     ) -> None:
-        what, axes = ("dx", X_AXES) if name == "dx" else (f'grads["{name}"]', W_AXES)
-        try:
-            expect_array(got, wanted, what, axes, tol=tol)
-        except CheckFailure as failure:
-            if not forward_is_right():
-                failure.hint = (
-                    f"The numbers of {self.layer.forward}, which comes first, are wrong here, too: "
-                    "is that why?"
-                )
-            raise
+        what = ("dx", X_AXES) if name == "dx" else (f'grads["{name}"]', W_AXES)
+        expect_gradient(got, wanted, what, (self.layer.forward, forward_is_right), tol)
 
     def _is_right(self, y: Any, reference: ModuleType, case: draws.Case) -> bool:
-        try:
-            expect_array(y, wanted_y(self.layer, reference, case), "y", X_AXES)
-        except CheckFailure:
-            return False
-        return True
+        return is_right(y, wanted_y(self.layer, reference, case))
 
     def _wanted(self, reference: ModuleType, case: draws.Case) -> dict[str, draws.Array]:
         """The right gradients by name: of float32 those of the same numbers in float64, rounded."""
@@ -219,16 +188,8 @@ class BackwardChecks:
         case: draws.Case,
         rng: np.random.Generator,
     ) -> None:
-        """Hold the reference's gradient against differences of its forward pass: no student pays for a slip.
-
-        Raises:
-            JudgeError: they disagree.
-        """
-
         def loss(moved: draws.Array) -> float:
             one = replace(case, x=moved) if name == "dx" else case.with_params(**{name: moved})
             return float(np.sum(self.layer.forward_of(reference, one)[0] * case.dy))
 
-        at = case.x if name == "dx" else case.params[name]
-        if not follows(gradient, loss, at, rng, directions=DIRECTIONS, tol=DIFFERENCE_TOLERANCE):
-            raise JudgeError(f"The reference's gradient {name} does not fit the reference's forward pass.")
+        confirm(name, gradient, loss, case.x if name == "dx" else case.params[name], rng)

@@ -1,4 +1,4 @@
-"""What the mistakes of ``multihead_backward`` are made of: the right backward pass in parts."""
+"""The backward pass of multi-head attention in parts: mistakes are made of them, analyses look for them."""
 
 from dataclasses import dataclass
 from types import ModuleType
@@ -39,13 +39,3 @@ def finish(cache: Cache, params: Params, dy: Array, q: Array, k: Array, v: Array
 def outer(inputs: Array, grad: Array) -> Any:
     """A matrix's gradient: outer products of inputs and gradients, summed over batch and time."""
     return np.einsum("bti,btj->ij", inputs, grad)
-
-
-def finish_by_softmax(right: ModuleType, cache: Cache, params: Params, dy: Array, jacobian: Any) -> Any:
-    """The right backward pass around a softmax gradient of one's own: ``jacobian(weights, dweights)``."""
-    inner = cache["attention"]
-    q, k, v, weights = inner["q"], inner["k"], inner["v"], inner["weights"]
-    dout = right.split_heads(dy @ params["wo"].T, cache["heads"])
-    scores = jacobian(weights, dout @ v.swapaxes(-1, -2)) / np.sqrt(q.shape[-1])
-    parts = (scores @ k, scores.swapaxes(-1, -2) @ q, weights.swapaxes(-1, -2) @ dout)
-    return finish(cache, params, dy, *(right.merge_heads(part) for part in parts))

@@ -40,12 +40,14 @@ def analyses(layer: Layer) -> CheckSet:
     return found
 
 
-def follow_through(checks: CheckSet, layer: Layer, helpers: tuple[str, ...]) -> None:
-    """Say that the layer builds on these helpers, and its backward pass on them and on its forward pass."""
+def follow_through(
+    checks: CheckSet, layer: Layer, helpers: tuple[str, ...], more_backward: tuple[str, ...] = ()
+) -> None:
+    """Say that the layer builds on helpers; its backward pass on them, on more, and on its forward pass."""
     checks.follow_through(layer.forward, helpers=helpers)
     checks.follow_through(
         layer.backward,
-        helpers=helpers,
+        helpers=(*helpers, *more_backward),
         cache_of=layer.forward,
         keys=layer.keys,
         fits=BackwardAnalysis(layer).fits_own_forward,

@@ -13,11 +13,14 @@ from typing import Any
 import nbformat
 import pytest
 
+from autograder.assignments.catalog import assignment_names
+
 pytestmark = pytest.mark.functional
 
 Run = Callable[..., CompletedProcess[str]]
 
 ROOT = Path(__file__).parents[3]
+EACH = pytest.mark.parametrize("name", assignment_names(ROOT))
 
 
 @pytest.fixture(scope="module")
@@ -59,17 +62,22 @@ def test_generate_assignment_makes_the_release_that_is_committed(graded: Path) -
     assert files_in(graded / "assignments/multihead") == files_in(ROOT / "assignments/multihead")
 
 
-def test_generate_solution_makes_the_solved_notebooks_that_are_committed(course: Path, run: Run) -> None:
-    shutil.rmtree(course / "solutions/multihead")
-    succeed(run(course, "nbgrader", "generate_solution", "multihead"))
-    fresh, committed = files_in(course / "solutions/multihead"), files_in(ROOT / "solutions/multihead")
-    stale = [name for name in fresh.keys() | committed.keys() if fresh.get(name) != committed.get(name)]
-    assert [] == stale, "run `nbgrader generate_solution multihead --force` and commit"
-    assert (course / "solutions/multihead.py").is_file()
+@EACH
+def test_generate_solution_makes_the_solved_notebooks_that_are_committed(
+    course: Path, run: Run, name: str
+) -> None:
+    shutil.rmtree(course / "solutions" / name)
+    succeed(run(course, "nbgrader", "db", "assignment", "add", name))
+    succeed(run(course, "nbgrader", "generate_solution", name))
+    fresh, committed = files_in(course / "solutions" / name), files_in(ROOT / "solutions" / name)
+    stale = [path for path in fresh.keys() | committed.keys() if fresh.get(path) != committed.get(path)]
+    assert [] == stale, f"run `nbgrader generate_solution {name} --force` and commit"
+    assert (course / "solutions" / f"{name}.py").is_file()
 
 
-def test_the_solved_notebook_earns_all_points(graded: Path) -> None:
-    notebook = nbformat.read(ROOT / "solutions/multihead/multihead.ipynb", as_version=4)
+@EACH
+def test_the_solved_notebook_earns_all_points(name: str) -> None:
+    notebook = nbformat.read(ROOT / "solutions" / name / f"{name}.ipynb", as_version=4)
     tests = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade") is True]
     earned = {
         cell.metadata.nbgrader.grade_id: float(cell.outputs[-1]["data"]["text/plain"])
@@ -78,7 +86,7 @@ def test_the_solved_notebook_earns_all_points(graded: Path) -> None:
     }
     points = {cell.metadata.nbgrader.grade_id: float(cell.metadata.nbgrader.points) for cell in tests}
     assert earned == {name: points[name] for name in earned}
-    assert 4 == len(earned)
+    assert len(points) - 1 == len(earned)  # one cell waits for a person
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The lesson's figures: drawn anew they are the same, and who does not see them is told what they show."""
+"""The lessons' figures: drawn anew they are the same, and who does not see them is told what they show."""
 
 import re
 import subprocess
@@ -10,9 +10,19 @@ import nbformat
 import pytest
 
 ROOT = Path(__file__).parents[4]
-FOLDER = ROOT / "source" / "multihead" / "figures"
-FIGURES = sorted(FOLDER.iterdir())
-NAMES = ["axes_and_heads", "direct_reshape", "four_projections", "growth", "three_routes"]
+#: Of each lesson the program that draws, and what it draws.
+LESSONS = {
+    "multihead": (
+        "figures.py",
+        ["axes_and_heads", "direct_reshape", "four_projections", "growth", "three_routes"],
+    ),
+    "weighted_attention": (
+        "attention_figures.py",
+        ["from_scores_to_weights", "three_roles", "way_back"],
+    ),
+}
+FIGURES = [path for name in LESSONS for path in sorted((ROOT / "source" / name / "figures").iterdir())]
+LESSON = pytest.mark.parametrize("lesson", list(LESSONS))
 SVG = "{http://www.w3.org/2000/svg}"
 EACH = pytest.mark.parametrize("path", FIGURES, ids=lambda path: path.stem)
 
@@ -26,30 +36,35 @@ def description(path: Path) -> str:
     return root_of(path).findtext(f"{SVG}desc") or ""
 
 
-def embedded() -> list[tuple[str, str]]:
+def embedded(lesson: str) -> list[tuple[str, str]]:
     """Alternative text and address of each picture in the notebook, in order."""
-    notebook = nbformat.read(ROOT / "source" / "multihead" / "multihead.ipynb", as_version=4)
+    notebook = nbformat.read(ROOT / "source" / lesson / f"{lesson}.ipynb", as_version=4)
     texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     return [pair for text in texts for pair in re.findall(r"^!\[(.*)\]\((.*)\)$", text, re.MULTILINE)]
 
 
-def test_drawn_anew_they_are_the_same_files(tmp_path: Path) -> None:
-    program = ROOT / "docs" / "figures" / "figures.py"
-    subprocess.run([sys.executable, program, tmp_path], check=True)
+@LESSON
+def test_drawn_anew_they_are_the_same_files(lesson: str, tmp_path: Path) -> None:
+    program, names = LESSONS[lesson]
+    subprocess.run([sys.executable, ROOT / "docs" / "figures" / program, tmp_path], check=True)
     drawn = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert [f"{name}.svg" for name in NAMES] == sorted(drawn)
-    assert drawn == {path.name: path.read_bytes() for path in FIGURES}
+    assert [f"{name}.svg" for name in names] == sorted(drawn)
+    committed = ROOT / "source" / lesson / "figures"
+    assert drawn == {path.name: path.read_bytes() for path in committed.iterdir()}
 
 
-def test_without_a_folder_the_program_says_how_it_is_called() -> None:
-    program = ROOT / "docs" / "figures" / "figures.py"
+@LESSON
+def test_without_a_folder_the_program_says_how_it_is_called(lesson: str) -> None:
+    program = ROOT / "docs" / "figures" / LESSONS[lesson][0]
     done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False)
-    assert (1, "usage: python docs/figures/figures.py FOLDER\n") == (done.returncode, done.stderr)
+    assert (1, f"usage: python docs/figures/{program.name} FOLDER\n") == (done.returncode, done.stderr)
 
 
-def test_the_notebook_shows_each_once_with_its_alternative_text() -> None:
-    assert sorted(embedded()) == sorted(
-        (description(path), path.relative_to(FOLDER.parent).as_posix()) for path in FIGURES
+@LESSON
+def test_the_notebook_shows_each_once_with_its_alternative_text(lesson: str) -> None:
+    folder = ROOT / "source" / lesson
+    assert sorted(embedded(lesson)) == sorted(
+        (description(path), path.relative_to(folder).as_posix()) for path in (folder / "figures").iterdir()
     )
 
 

@@ -174,6 +174,13 @@ def test_code_cells_of_the_lesson_draw_nothing(cells: list[Any]) -> None:
 
 def test_only_what_students_need_travels_with_the_notebook() -> None:
     files = {path.name for path in FOLDER.iterdir() if not path.name.startswith((".", "__"))}
-    modules = {"attention.py", "pictures.py", "visible_checks.py", "worked_examples.py"}
+    modules = {
+        "attention.py",
+        "layer_examples.py",
+        "outcomes.py",
+        "pictures.py",
+        "visible_checks.py",
+        "worked_examples.py",
+    }
     assert modules | {"README.md", "figures", "multihead.ipynb", "requirements.txt"} == files
     assert {".svg"} == {path.suffix for path in (FOLDER / "figures").iterdir()}

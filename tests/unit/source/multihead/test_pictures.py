@@ -18,6 +18,7 @@ from pictures import Picture, comparison, show_below, shown, svg_of, text_of, to
 from worked_examples import forward_examples, weights_of_three_tokens
 
 SVG = "{http://www.w3.org/2000/svg}"
+TWO_HEADS = {"2 heads": np.array([[[1, 0], [0.25, 0.75]], [[1, 0], [0.5, 0.5]]])}
 IN_TWO_HEADS = np.array([[[[0, 1], [4, 5]], [[2, 3], [6, 7]]]])
 
 
@@ -68,7 +69,7 @@ def test_numbers_that_are_none_and_huge_ones_are_written_too() -> None:
 
 
 def test_weights_are_shown_by_head_and_what_the_mask_hides_stays_empty() -> None:
-    lines = text_of(weights({2: np.array([[[1, 0], [0.25, 0.75]], [[1, 0], [0.5, 0.5]]])})).splitlines()
+    lines = text_of(weights(TWO_HEADS, "Weights")).splitlines()
     assert [
         "  2 heads",
         "  batch 0  head 0        head 1",
@@ -106,6 +107,11 @@ def test_the_alternative_text_tells_the_wrong_places() -> None:
     )
 
 
+def test_weights_without_heads_are_one_table() -> None:
+    lines = text_of(weights({"all": np.array([[1, 0], [0.25, 0.75]])}, "Weights")).splitlines()
+    assert ["  all", "      key     0     1", "  query 0  1.00", "  query 1  0.25  0.75"] == lines[2:]
+
+
 def test_the_alternative_text_tells_six_places_at_most() -> None:
     alt = comparison(np.zeros((2, 4)), np.ones((2, 4)), np.ones((2, 4), dtype=bool), "rows columns").alt
     assert 6 == alt.count("1 instead of 0")
@@ -113,8 +119,8 @@ def test_the_alternative_text_tells_six_places_at_most() -> None:
 
 
 def test_the_alternative_text_of_right_numbers_holds_them_all() -> None:
-    two_heads = {2: np.array([[[1, 0], [0.25, 0.75]], [[1, 0], [0.5, 0.5]]])}
-    assert weights(two_heads).alt.endswith("2 heads: head 0: 1.00, 0.25 0.75; head 1: 1.00, 0.50 0.50.")
+    alt = weights(TWO_HEADS, "Weights").alt
+    assert "Weights; a row for each query. 2 heads: head 0: 1.00, 0.25 0.75; head 1: 1.00, 0.50 0.50." == alt
     parts = {"a": np.array([[1.0, 2.0]]), "b": np.array([[3.0, 4.0]])}
     assert "a + b = c. a: 1.00 2.00. b: 3.00 4.00. c: 4.00 6.00." == total(parts, "c", "rows columns").alt
 

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import layer_examples
 import multihead as reference
+import outcomes
 import pictures
 import visible_checks
 import worked_examples
@@ -166,8 +168,8 @@ def test_a_split_and_a_merge_that_undo_each_other_are_both_found() -> None:
     ("multihead", "where", "what"),
     [
         (without_output_projection, "x = [[[1, 2]]] in 1 head, y: 1 of 2", "expected 6, got 4"),
-        (no_mask, "in 2 heads, causal mask, y:", "first at [batch 0, seq 0, d_model 0]"),
-        (one_head, "in 2 heads, causal mask, y:", "their shape is (B, H, T, T) = (1, 2, 3, 3)"),
+        (no_mask, "in 2 heads, y:", "first at [batch 0, seq 0, d_model 0]"),
+        (one_head, "in 2 heads, y:", "their shape is (B, H, T, T) = (1, 2, 3, 3)"),
         (cache_with(x=None), "cache:", 'got a dict without "x"'),
         (cache_with(attention=None), "cache:", 'got a dict without "attention"'),
         (cache_with(heads=3), 'cache["heads"]:', "expected 1, got the number 3"),
@@ -190,7 +192,7 @@ def test_a_wrong_forward_pass_is_told_what_differs(
     ("change", "where", "what"),
     [
         (transposed("wo"), 'grads["wo"]:', "[row 0, column 1]"),
-        (transposed("wv"), 'grads["wv"]:', "dJ = dy @ wo.T = [8, 5]"),
+        (transposed("wv"), 'grads["wv"]:', "dy @ wo.T = [8, 5]"),
         (exchanged, 'grads["wq"]:', "expected 0.405528, got 1.74945"),
         (averaged_over_the_batch, 'grads["wo"]:', "never average"),
         (without_wk, "grads:", 'got a dict without "wk"'),
@@ -287,7 +289,11 @@ def test_what_is_rendered_is_the_text_alone_in_lines_that_validate_does_not_cut(
     assert all(len(line) <= 80 for line in lines)
 
 
-@pytest.mark.parametrize("module", [visible_checks, pictures, worked_examples], ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "module",
+    [visible_checks, layer_examples, outcomes, pictures, worked_examples],
+    ids=lambda one: one.__name__,
+)
 def test_numpy_is_all_that_is_needed(module: ModuleType) -> None:
     tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
     imported = {
@@ -297,14 +303,14 @@ def test_numpy_is_all_that_is_needed(module: ModuleType) -> None:
         for alias in node.names
     }
     others = {name.partition(".")[0] for name in imported} - sys.stdlib_module_names
-    assert {"numpy"} == others - {"pictures", "worked_examples"}
+    assert {"numpy"} == others - {"layer_examples", "outcomes", "pictures", "worked_examples"}
 
 
 @WAYS
 def test_a_check_whose_outcome_nobody_shows_prints_nothing_and_keeps_nothing(
     way: Way, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(visible_checks, "_done", set())
+    monkeypatch.setattr(visible_checks.milestones, "done", set())
     for exercise in NAMES:
         check(exercise, way)
-    assert (set(), "") == (visible_checks._done, capsys.readouterr().out)
+    assert (set(), "") == (visible_checks.milestones.done, capsys.readouterr().out)

@@ -44,7 +44,7 @@ def wrong_number_of_heads(*args: Any) -> Any:
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     """What a new session prints when a check cell is run."""
-    monkeypatch.setattr(visible_checks, "_done", set())
+    monkeypatch.setattr(visible_checks.milestones, "done", set())
 
     def run(exercise: str, **wrong: Callable[..., Any]) -> str:
         try:
@@ -94,7 +94,7 @@ def test_a_function_that_raises_is_no_longer_done(told: Callable[..., str]) -> N
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The pictures that a notebook would show below a cell, as text."""
     texts: list[str] = []
-    monkeypatch.setattr(visible_checks, "_done", set())
+    monkeypatch.setattr(visible_checks.milestones, "done", set())
     monkeypatch.setattr(pictures, "show_below", lambda make: texts.append(pictures.text_of(make())))
     return texts
 

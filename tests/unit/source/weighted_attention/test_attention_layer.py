@@ -50,8 +50,9 @@ def test_what_is_left_out_changes_no_other_parameter(replaced: str) -> None:
     assert all(np.array_equal(whole[name].data, one.data) for name, one in without.items())
 
 
-def test_weights_are_kept_to_be_looked_at() -> None:
-    one = layer(None)
+@pytest.mark.parametrize("functions", [None, given_functions()], ids=["by tensors", "by functions"])
+def test_weights_are_kept_to_be_looked_at(functions: Functions | None) -> None:
+    one = layer(None, functions)
     one(Tensor(np.random.default_rng(1).standard_normal((2, 5, 8))))
     assert one.weights is not None
     assert (2, 5, 5) == one.weights.shape

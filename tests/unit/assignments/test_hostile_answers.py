@@ -1,7 +1,7 @@
 """Whatever a student's function answers, a check ends in a verdict, never in a fault of ours."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,17 +9,27 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from autograder.assignments.catalog import KIT, assignment_names, load_assignment
 from autograder.checking.runner import run_check
-from autograder.checking.seeds import rng
 from autograder.checking.student import StudentCrashed, StudentMalformed, StudentRaised, StudentTimedOut
 from autograder.model import Verdict
 
-EXERCISES = ("split_heads", "merge_heads", "multihead", "multihead_backward")
+EXERCISES = [
+    (name, one.name)
+    for name in assignment_names(KIT.parent)
+    for one in load_assignment(KIT.parent, name).exercises
+]
 #: Of the large exercises, the checks that differ in what they ask.
 CHECKS = {
     "multihead": ("visible", "masked", "cache", "untouched", "repeatable"),
     "multihead_backward": ("visible", "dx", "extremes", "untouched", "repeatable"),
+    "attention": ("visible", "masked", "cache", "bad_masks", "untouched", "repeatable"),
+    "attention_backward": ("visible", "dq", "hidden_keys", "untouched", "repeatable", "cost"),
+    "weighted_attention": ("visible", "masked", "cache", "untouched", "repeatable"),
+    "weighted_attention_backward": ("visible", "dx", "untouched", "repeatable"),
 }
+#: Of dicts, the items that stand for all: others are treated as they are.
+ITEMS = ("x", "heads", "joined", "out", "wq", "q", "weights")
 
 
 class Strange:
@@ -42,7 +52,8 @@ def spoilt(array: np.ndarray) -> Iterator[Any]:
         copy[(0,) * array.ndim] = bad
         yield copy
         yield np.full(array.shape, bad)
-    yield from (array.astype(dtype) for dtype in ("bool", "i1", "u8", "f2", "f4", "c16", "g", "O", "S8"))
+    others = [one for one in ("bool", "i1", "u8", "f2", "f4", "c16", "g", "O", "S8") if array.dtype != one]
+    yield from (array.astype(dtype) for dtype in others)
     yield np.ma.masked_array(array, np.ones(array.shape, bool))
     yield array.tolist()
     yield array[..., :0]
@@ -58,7 +69,7 @@ ODD: list[Any] = [
     np.zeros((1,) * 64), np.zeros(3, [("a", "f8")]), np.zeros((1, 1)).view(np.recarray), range(3),
     {"x": {"y": [Strange()]}},
 ]  # fmt: skip
-KEYS = ("x", "heads", "attention", "joined", "wq", "wk", "wv", "wo")
+KEYS = ("x", "heads", "attention", "joined", "out", "wq", "wk", "wv", "wo", "q", "k", "v", "weights")
 
 
 def variations(value: Any) -> Iterator[Any]:
@@ -76,7 +87,7 @@ def variations(value: Any) -> Iterator[Any]:
     if isinstance(value, dict):
         for key, item in value.items():
             yield {other: one for other, one in value.items() if other != key}
-            if key in ("x", "heads", "joined", "wq"):  # the other matrices are treated as wq is
+            if key in ITEMS:
                 yield from ({**value, key: other} for other in (*ODD, *variations_of_array(item)))
 
 
@@ -84,9 +95,12 @@ def variations_of_array(item: Any) -> Iterator[Any]:
     return spoilt(item) if isinstance(item, np.ndarray) else iter(())
 
 
-@pytest.mark.parametrize("exercise", EXERCISES)
+@pytest.mark.parametrize(("assignment", "exercise"), EXERCISES)
 @pytest.mark.parametrize("good_calls", [0, 1])
-def test_no_answer_is_taken_for_a_fault_of_ours(grading: Any, exercise: str, good_calls: int) -> None:
+def test_no_answer_is_taken_for_a_fault_of_ours(
+    grading_of: Callable[[str], Any], assignment: str, exercise: str, good_calls: int
+) -> None:
+    grading = grading_of(assignment)
     right = vars(grading.reference)
     for number in itertools.count():
         calls, ran_out = 0, False
@@ -175,10 +189,13 @@ def lies(data: st.DataObject) -> Any:
     return draw
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_no_lie_over_the_wire_is_taken_for_a_fault_of_ours(grading: Any, data: st.DataObject) -> None:
-    check = data.draw(st.sampled_from([one for name in EXERCISES for one in grading.checks.of(name)]))
-    generator = rng(b"lies", "multihead", check.exercise, check.name, 0)
-    outcome = run_check(check, Liar(lies(data)), grading.reference, generator)
+def test_no_lie_over_the_wire_is_taken_for_a_fault_of_ours(
+    grading_of: Callable[[str], Any], data: st.DataObject
+) -> None:
+    assignment, exercise = data.draw(st.sampled_from(EXERCISES))
+    grading = grading_of(assignment)
+    check = data.draw(st.sampled_from(grading.checks.of(exercise)))
+    outcome = run_check(check, Liar(lies(data)), grading.reference, grading.draw(b"lies", check))
     assert outcome.verdict is not Verdict.JUDGE_ERROR, outcome.detail
