@@ -141,12 +141,12 @@ def test_the_lab_of_heads_trains_the_references_layer(
         "--heads",
         "2",
         "--heads",
-        "8",
+        "1",
         "--into",
         str(tmp_path / "lab"),
     ]
     assert 0 == main(["lab", "gpt", "--course", str(ROOT), *words])
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert [["2", "104,213"], ["8", "104,213"]] == [line[:2] for line in lines[1:3]]
+    assert [["2", "104,213"], ["1", "104,213"]] == [line[:2] for line in lines[1:3]]
     outcomes = json.loads((tmp_path / "lab/metrics.json").read_text())["outcomes"]
-    assert [(2, 2, 32, 32), (2, 8, 32, 32)] == [np.shape(one["weights"]) for one in outcomes]
+    assert [(2, 2, 32, 32), (2, 1, 32, 32)] == [np.shape(one["weights"]) for one in outcomes]
