@@ -87,7 +87,11 @@ def find_course(path: Path | None = None) -> Path:
         if not (course / "source").is_dir():
             raise CourseError(f"{course} is no course: it has no folder 'source'.")
         return course
-    for candidate in (Path.cwd(), KIT.parent):
+    try:
+        current = Path.cwd()
+    except FileNotFoundError as error:
+        raise CourseError("The current folder no longer exists: go to another one.") from error
+    for candidate in (current, KIT.parent):
         if (candidate / "source").is_dir():
             return candidate.resolve()
     raise CourseError("The current folder is no course: it has no folder 'source'. Name one with --course.")

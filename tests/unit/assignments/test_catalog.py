@@ -64,6 +64,17 @@ def remove(name: str) -> Callable[[Path], None]:
     return lambda course: (course / name).unlink()
 
 
+def test_a_current_folder_that_was_removed_is_said_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(CourseError, match="The current folder no longer exists"):
+        find_course()
+
+
 def write(name: str, text: str) -> Callable[[Path], None]:
     return lambda course: (course / name).write_text(text) and None
 
