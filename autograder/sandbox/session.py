@@ -317,6 +317,8 @@ class Worker:
         status = answer.get("stopped")
         if run.ending is Ending.CRASHED and answer.get("exceeded") is True:
             run.ending = Ending.EXCEEDED
+        elif run.ending is Ending.CRASHED and answer.get("spent") is True:
+            run.ending = Ending.TIMED_OUT
         elif run.ending is Ending.CRASHED and isinstance(status, int) and status < 0:
             run.signal = -status
             used = answer.get("cpu_seconds", 0.0)

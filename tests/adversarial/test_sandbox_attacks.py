@@ -199,6 +199,22 @@ def test_a_bomb_of_processes_or_threads_is_bounded(bombed: Bench, kind: str) -> 
     assert expected(bombed, "True", "False") == said(bombed, attempt)
 
 
+def test_processes_that_compute_without_end_share_the_time_of_the_cells(way: Way, make_bench: Any) -> None:
+    attempt = """
+        import os, time
+        for _ in range(4):
+            if os.fork() == 0:
+                while True:
+                    pass
+        time.sleep(60)
+    """
+    # By the clock alone they would have all processors for a long time.
+    patience, ending = (100.0, Ending.TIMED_OUT) if way.sandboxed else (3.0, Ending.TIMED_OUT_BY_CLOCK)
+    bench = make_bench(way, Limits(notebook_seconds=1.0, wall_factor=patience))
+    run = bench.run("1", textwrap.dedent(attempt))
+    assert (ending, 1) == (run.ending, run.stopped_at)
+
+
 ALLOCATE = """
 import os, signal, time
 def allocate(megabytes, children):

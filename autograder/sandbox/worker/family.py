@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from .processes import kill_below, memory_bytes, stat_fields
+from .processes import TICKS, kill_below, memory_bytes, stat_fields
 
 BURIAL_SECONDS = 5.0
 DYING_SECONDS = 0.01
@@ -23,10 +23,14 @@ PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True)
 class Bounds:
-    """What all processes of a run may use together: memory (what they share counts once), and tasks."""
+    """What all processes of a run may use together: memory (what they share counts once), tasks, CPU time.
+
+    CPU time is that of the cells: examinations have limits of their own, which the judge watches.
+    """
 
     memory_bytes: int
     processes: int
+    cpu_seconds: float
 
 
 class Family:
@@ -43,6 +47,8 @@ class Family:
         self._kept: frozenset[int] = frozenset()
         self._stopped = False
         self._exceeded = False
+        self._spent = False
+        self._spent_before = _cpu_seconds_of_the_dead()
         self._main = os.fork()
         if self._main == 0:
             try:
@@ -57,8 +63,8 @@ class Family:
         match order["do"]:
             case "stop":
                 stopped = self.stop(order["keep"])
-                used = {"cpu_seconds": self._cpu_seconds, "exceeded": self.exceeded()}
-                return {"stopped": stopped} | used
+                why = {"spent": self._spent, "exceeded": self.exceeded()}
+                return {"stopped": stopped, "cpu_seconds": self._cpu_seconds} | why
             case "state":
                 return {"exceeded": self.exceeded()}
         raise ValueError(f"no such order: {order['do']}")
@@ -103,7 +109,12 @@ class Family:
         if _exceeds(members, self._bounds):
             self._exceeded = True
             kill_below(own, self._kept)
-        elif self._stopped:
+        elif not self._stopped:
+            used = _cpu_seconds_of_the_dead() - self._spent_before + sum(map(_cpu_seconds, members.values()))
+            if used > self._bounds.cpu_seconds:
+                self._spent = True
+                kill_below(own)
+        else:
             # An examination that is over has left its orphans to this process: they must not outlive it.
             for pid, fields in members.items():
                 if int(fields[1]) == own and pid not in self._kept:
@@ -137,6 +148,17 @@ def _exceeds(members: dict[int, list[bytes]], bounds: Bounds) -> bool:
     # A process can hide from us, in a box without rooms, how much of its memory it shares.
     known = [most if own is None else own for own, most in zip(shared_out, resident.values(), strict=True)]
     return sum(known) > bounds.memory_bytes
+
+
+def _cpu_seconds(fields: list[bytes]) -> float:
+    """CPU seconds of a process, and of those that it has buried, from its fields of /proc/PID/stat."""
+    return sum(map(int, fields[11:15])) / TICKS
+
+
+def _cpu_seconds_of_the_dead() -> float:
+    """CPU seconds of all whom this process has buried, and of all whom those had."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _others(own: int) -> list[int]:

@@ -50,4 +50,5 @@ def start_confined(
         confinement.drop_privileges(order.uid)
         run(shell, order.at(room.NOTEBOOK, room.HOME, room.SCRATCH), link, exams)
 
-    return Family(main, Bounds(order.limits["total_memory_bytes"], order.limits["processes"]))
+    limits = order.limits
+    return Family(main, Bounds(limits["total_memory_bytes"], limits["processes"], limits["notebook_seconds"]))

@@ -6,7 +6,8 @@ It says hello and reads orders from its control socket, and answers each with on
            with sockets: the run's own, then one for each held fork    -> {"running": true}
     stop   keep: kill all processes of the run but these, which are the held forks by their own numbers
                                      -> {"stopped": how the main process ended, "cpu_seconds": what it, and
-                                         what it has waited for, has used, "exceeded": as below}
+                                         what it has waited for, has used, "spent": whether all processes
+                                         together used more, and were killed, "exceeded": as below}
     state  -> {"exceeded": whether processes were killed, since this was last asked, for using too much}
     end    kill all that the run has left        -> {"ended": whether nothing is left}
 
