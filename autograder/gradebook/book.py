@@ -32,12 +32,19 @@ from autograder.notebooks.source import Exercise, Question
 
 #: What neither a folder nor the database can hold; bytes that are no text show as surrogates.
 _UNUSABLE = re.compile("[/\0\ud800-\udfff]")
+#: What formgrader's own pages, on which names stand as they are, would take for markup and run.
+_MARKUP = re.compile('[<>"]')
 
 
 def why_unusable(student: str) -> str | None:
-    """Why the gradebook cannot hold a student of this name, and what to do; None where it can."""
+    """Why the gradebook must not hold a student of this name, and what to do; None where it may."""
     if student in {"", ".", ".."} or _UNUSABLE.search(student):
         return f"A student cannot be called {student!r}: rename the folder in submitted/."
+    if _MARKUP.search(student):
+        return (
+            f"A student cannot be called {student!r}, which pages of formgrader would take for a program: "
+            "rename the folder in submitted/."
+        )
     return None
 
 

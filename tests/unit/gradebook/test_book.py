@@ -284,8 +284,10 @@ def test_student_names_of_any_shape_are_recorded(
     assert (toy.course / "autograded" / student / "toy" / "toy.ipynb").is_file()
 
 
-@pytest.mark.parametrize("student", ["", "..", "../x", "a\0b", "caf\udce9"])
-def test_names_that_no_folder_or_database_holds_are_refused(
+@pytest.mark.parametrize(
+    "student", ["", "..", "../x", "a\0b", "caf\udce9", "<img src=x onerror=alert(1)>", 'x";alert(1);"']
+)
+def test_names_that_no_folder_database_or_page_holds_are_refused(
     toy: Assignment, outcome: Outcome, handed_in: HandedIn, student: str
 ) -> None:
     with Gradebook(toy) as book, pytest.raises(CourseError, match="A student cannot be called"):

@@ -92,6 +92,15 @@ def test_the_fingerprint_tells_every_change_of_a_submission(tmp_path: Path, chan
     assert before != submission_fingerprint(folder)
 
 
+def test_a_file_with_a_hole_of_a_terabyte_takes_no_longer_than_others(tmp_path: Path) -> None:
+    with (tmp_path / "hole").open("wb") as file:
+        file.truncate(2**40)
+    before = submission_fingerprint(tmp_path)
+    assert before == submission_fingerprint(tmp_path)
+    os.utime(tmp_path / "hole", (1, 1))
+    assert before != submission_fingerprint(tmp_path)
+
+
 def test_a_missing_folder_and_odd_file_names_have_fingerprints(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"caf\xe9\n")).write_text("x")
     assert len({submission_fingerprint(tmp_path / "nowhere"), submission_fingerprint(tmp_path)}) == 2
