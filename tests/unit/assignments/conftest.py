@@ -13,6 +13,8 @@ from autograder.checking.scoring import score_exercise
 from autograder.checking.seeds import rng
 from autograder.checking.visible import with_visible_checks
 from autograder.model import ExerciseResult, Verdict
+from autograder.usecases.assessing import Assessor
+from autograder.usecases.local_run import LocalRun, notebook_of
 
 
 class Grading:
@@ -56,3 +58,37 @@ class Grading:
 def grading_of() -> Callable[[str], Grading]:
     """The grading of an assignment by its name."""
     return cache(Grading)
+
+
+class Assessing:
+    """Notebooks of one assignment through all that a submission goes through, in this process."""
+
+    def __init__(self, name: str):
+        self.assignment = load_assignment(KIT.parent, name)
+        self._assessor = Assessor(self.assignment, b"seed 0")
+
+    def results(self, make: Callable[[], dict[str, object]]) -> dict[str, ExerciseResult]:
+        """The results of functions that ``make`` makes anew for every fork."""
+        exercises = self.assignment.exercises
+        run = LocalRun([one.name for one in exercises], make, call_seconds=2)
+        assessed = self._assessor.assess("student", exercises, run)
+        assert assessed.fault is None
+        return {one.name: one for one in assessed.exercises}
+
+    def notebook(self, *cells: str) -> dict[str, ExerciseResult]:
+        """The results of a notebook with the reference's functions, but for those in these cells."""
+        return self.results(lambda: notebook_of(self.assignment.reference, "\n\n".join(cells)))
+
+    def said(self, results: dict[str, ExerciseResult]) -> dict[str, list[str]]:
+        """The ids of what was said, by exercise."""
+        named = {
+            name: [check.diagnosis.id for check in one.checks if check.diagnosis is not None]
+            for name, one in results.items()
+        }
+        return {name: found for name, found in named.items() if found}
+
+
+@pytest.fixture(scope="session")
+def assessing_of() -> Callable[[str], Assessing]:
+    """The assessing of an assignment by its name."""
+    return cache(Assessing)

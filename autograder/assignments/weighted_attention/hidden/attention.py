@@ -1,5 +1,6 @@
 """The hidden checks of ``attention``: 6 points."""
 
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -22,7 +23,8 @@ checks.visible("attention", weight=0.9)
 @checks.value("attention", weight=1.2)
 def all_allowed(student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
     """What is gathered is right where every query may look at every key."""
-    compare(student, reference, inputs(rng, (2, 3), 5, 4, allowed=np.ones((5, 5), bool)))
+    (one,) = drawn(rng)
+    compare(student, reference, replace(one, allowed=np.ones_like(one.allowed)))
 
 
 @checks.value("attention", weight=1.3)

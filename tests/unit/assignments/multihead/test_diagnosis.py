@@ -1,21 +1,17 @@
-"""Known mistakes, right variants, pairs and new mistakes, through all that a submission goes through."""
+"""Pairs of mistakes and new ones, through all that a submission goes through."""
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 
 import pytest
 
-from autograder.assignments.candidates import known_mistakes, right_variants
 from autograder.assignments.catalog import KIT, load_assignment
-from autograder.checking.mistakes import Mistake
 from autograder.model import Diagnosis, ExerciseResult, Verdict
 from autograder.usecases.assessing import Assessor
 from autograder.usecases.local_run import LocalRun, notebook_of
 
 ASSIGNMENT = load_assignment(KIT.parent, "multihead")
 EXERCISES = tuple(one.name for one in ASSIGNMENT.exercises)
-MISTAKES = [one for known in known_mistakes(ASSIGNMENT).values() for one in known.forms()]
-QUICK = [one for one in MISTAKES if not one.slow]
 SEEDS = range(2)
 
 
@@ -52,28 +48,6 @@ def notebook(*cells: str) -> Callable[[], dict[str, object]]:
 def end_to_end(results: dict[str, ExerciseResult], exercise: str) -> str:
     (row,) = (one for one in results[exercise].checks if one.name == "end_to_end")
     return row.message
-
-
-@pytest.mark.parametrize("mistake", QUICK, ids=lambda one: f"{one.exercise}-{one.name}")
-def test_every_known_mistake_is_named_and_no_other(mistake: Mistake) -> None:
-    for seed in SEEDS:
-        found = ids(assess(lambda: mistake.namespace(ASSIGNMENT.reference), seed))
-        expected = {mistake.exercise: [mistake.id]}
-        if "multihead" in mistake.companions and mistake.exercise != "multihead":
-            expected |= {"multihead": found.get("multihead", [])}  # its forward pass may be wrong, too
-        assert {name: one for name, one in expected.items() if one} == found
-
-
-@pytest.mark.parametrize("variant", right_variants(ASSIGNMENT), ids=lambda one: one.name)
-def test_no_right_solution_is_diagnosed(variant: object) -> None:
-    module = variant.module  # type: ignore[attr-defined]
-    for seed in SEEDS if not variant.slow else [0]:  # type: ignore[attr-defined]
-        results = assess(lambda: dict(vars(module)), seed)
-        assert {} == ids(results)
-        assert {name: one.max_score for name, one in results.items()} == {
-            name: one.score for name, one in results.items()
-        }
-        assert "works together with your own" in end_to_end(results, "multihead")
 
 
 SPLIT = """
