@@ -1,6 +1,8 @@
 """Grades one notebook by itself: no gradebook, nothing written, hidden inputs drawn anew each time."""
 
+import contextlib
 import secrets
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from autograder.files import did_you_mean_path
 from autograder.model import ExerciseResult, Status, SubmissionResult
 from autograder.notebooks.finding import Found, Lost
 from autograder.notebooks.reading import read_notebook_file
+from autograder.notebooks.source import read_source_folder
 from autograder.sandbox.launcher import Launch
 from autograder.usecases.judging import Judge
 from autograder.usecases.submissions import Graded, grade_found
@@ -27,8 +30,7 @@ def check_notebook(assignment: Assignment, path: Path, launch: Launch) -> Graded
         CourseError: there is no such file.
         SandboxError: student code cannot be run on this machine.
     """
-    if not path.is_file():
-        raise CourseError(f"There is no notebook {path}.{did_you_mean_path(path)}")
+    _check_exists(path)
     source = next((one for one in assignment.notebooks if one.name == path.stem), assignment.notebooks[0])
     found = {source.name: _read(path)}
     submitted = path.resolve().parent
@@ -41,9 +43,9 @@ def check_notebook(assignment: Assignment, path: Path, launch: Launch) -> Graded
 
 
 def assignment_of(course: Path, path: Path, name: str | None) -> str:
-    """The assignment that a notebook belongs to: the one named, else by the notebook's name or folder.
+    """The assignment of a notebook: the one named, else by its file's name, its folder, or its cells.
 
-    Raises CourseError where that leaves a choice.
+    Raises CourseError where there is no such file, or where that leaves a choice.
     """
     names = assignment_names(course)
     if name is not None:
@@ -53,7 +55,28 @@ def assignment_of(course: Path, path: Path, name: str | None) -> str:
             return guess
     if len(names) == 1:
         return names[0]
+    _check_exists(path)
+    if (likeliest := _by_its_cells(course, path, names)) is not None:
+        return likeliest
     raise CourseError(f"Which assignment is {path.name}? Say so with --assignment: {', '.join(names)}.")
+
+
+def _check_exists(path: Path) -> None:
+    if not path.is_file():
+        raise CourseError(f"There is no notebook {path}.{did_you_mean_path(path)}")
+
+
+def _by_its_cells(course: Path, path: Path, names: Sequence[str]) -> str | None:
+    """The one assignment with which a notebook shares most of its cells' grade ids, if there is one."""
+    shared: dict[str, int] = {}
+    with contextlib.suppress(SubmissionError):
+        ids = {cell.grade_id for cell in read_notebook_file(path).cells if cell.grade_id is not None}
+        for name in names:
+            with contextlib.suppress(CourseError):  # a source that is broken is not the one meant
+                cells = [cell for one in read_source_folder(course / "source" / name) for cell in one.cells]
+                shared[name] = len(ids & {cell.grade_id for cell in cells})
+    best = [name for name, count in shared.items() if count == max(shared.values()) > 0]
+    return best[0] if len(best) == 1 else None
 
 
 def _read(path: Path) -> Found | Lost:

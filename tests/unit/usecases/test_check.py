@@ -100,9 +100,23 @@ def test_the_assignment_is_the_one_named_else_that_of_the_file_or_its_folder(
     assert expected == assignment_of(two_assignments, Path(path), name)
 
 
-def test_a_choice_is_left_to_the_person(toy_course: Path, two_assignments: Path) -> None:
+def test_else_it_is_the_one_with_the_same_cells(two_assignments: Path, build: Any) -> None:
+    path = two_assignments / "homework.ipynb"
+    path.write_bytes(build.bytes(build.code("1 + 1"), build.solution("double", RIGHT)))
+    assert "toy" == assignment_of(two_assignments, path, None)
+
+
+@pytest.mark.parametrize("data", [b"{", None], ids=["broken", "cells of nobody"])
+def test_a_choice_is_left_to_the_person(two_assignments: Path, build: Any, data: bytes | None) -> None:
+    path = two_assignments / "x.ipynb"
+    path.write_bytes(build.bytes(build.code("1 + 1")) if data is None else data)
     with pytest.raises(CourseError, match=r"Which assignment is x\.ipynb\? .*--assignment: tokens, toy\."):
-        assignment_of(two_assignments, Path("x.ipynb"), None)
+        assignment_of(two_assignments, path, None)
+
+
+def test_before_anybody_has_to_choose_there_must_be_a_file(two_assignments: Path) -> None:
+    with pytest.raises(CourseError, match=r"There is no notebook .*nowhere\.ipynb"):
+        assignment_of(two_assignments, two_assignments / "nowhere.ipynb", None)
 
 
 def test_a_course_with_one_assignment_leaves_no_choice(toy_course: Path) -> None:

@@ -59,7 +59,8 @@ def test_points_are_given_in_part_and_what_failed_is_printed(
     kernel: Callable[..., float], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert 2.0 == kernel(lambda x: 2 * x)
-    assert ("refuses_text: It takes text.\n", "") == capsys.readouterr()
+    told = "refuses_text: It takes text.\n  Hint: What is asked for here: It refuses text.\n"
+    assert (told, "") == capsys.readouterr()
 
 
 def test_hints_are_printed_and_details_are_not(
