@@ -1,0 +1,228 @@
+"""The source notebooks: cells, points and stubs as agreed, and the code of the references."""
+
+import ast
+import inspect
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+import attention
+from autograder.assignments.catalog import Assignment, load_assignment
+
+ROOT = Path(__file__).parents[3]
+POINTS = {
+    "multihead": {
+        "test_split_heads": 3,
+        "test_merge_heads": 2,
+        "test_multihead": 6,
+        "test_multihead_backward": 9,
+        "one_key": 2,
+    },
+    "weighted_attention": {
+        "test_causal_mask": 2,
+        "test_attention": 6,
+        "test_attention_backward": 6,
+        "test_weighted_attention": 4,
+        "test_weighted_attention_backward": 6,
+        "which_projection": 2,
+    },
+}
+LESSONS = {name: load_assignment(ROOT, name) for name in POINTS}
+EXERCISES = [(name, exercise.name) for name, one in LESSONS.items() for exercise in one.exercises]
+EACH = pytest.mark.parametrize(("lesson", "name"), EXERCISES, indirect=["lesson"])
+#: The modules that travel along, packages by their names.
+MODULES = {
+    "multihead": {"attention", "layer_examples", "outcomes", "pictures", "visible_checks", "worked_examples"},
+    "weighted_attention": {
+        *("attention_examples", "attention_layer", "autodiff", "experiment", "layer_examples", "outcomes"),
+        *("pictures", "visible_checks"),
+    },
+}
+IN_KERNEL = '__import__("autograder.usecases.in_kernel", fromlist=["score"])'
+#: What would give a solution away in a hint.
+GIVEAWAYS = (
+    *("0, 2, 1, 3", "->", ".T", "swapaxes", "moveaxis", "np.inexact", "astype", "np.integer)"),
+    *("np.tri", "-np.inf"),
+)
+BEGIN, END = "    ### BEGIN SOLUTION\n", "    ### END SOLUTION"
+
+
+@pytest.fixture(scope="module", params=list(LESSONS))
+def lesson(request: pytest.FixtureRequest) -> Assignment:
+    return LESSONS[request.param]
+
+
+@pytest.fixture(scope="module")
+def cells(lesson: Assignment) -> list[Any]:
+    notebook = nbformat.read(lesson.source_dir / f"{lesson.name}.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    return list(notebook.cells)
+
+
+@pytest.fixture(scope="module")
+def graded(cells: list[Any]) -> dict[str, Any]:
+    """The cells that nbgrader knows, by grade id and in order."""
+    return {cell.metadata.nbgrader.grade_id: cell for cell in cells if "nbgrader" in cell.metadata}
+
+
+def marks(cell: Any) -> tuple[bool, bool, bool, bool]:
+    nbgrader = cell.metadata.nbgrader
+    return nbgrader.grade, nbgrader.solution, nbgrader.locked, nbgrader.task
+
+
+def plain(code: str) -> str:
+    """The syntax tree of a function without docstring and annotations, as text."""
+    (function,) = ast.parse(code).body
+    assert isinstance(function, ast.FunctionDef)
+    assert ast.get_docstring(function) is not None
+    function.body = function.body[1:]
+    function.returns = None
+    for argument in function.args.args:
+        argument.annotation = None
+    return ast.dump(function)
+
+
+def names(lesson: Assignment) -> list[str]:
+    return [one.name for one in lesson.exercises]
+
+
+def test_each_solution_cell_is_followed_by_its_test_cell_and_the_question_comes_last(
+    lesson: Assignment, graded: dict[str, Any]
+) -> None:
+    in_pairs = [one for name in names(lesson) for one in (name, f"test_{name}")]
+    assert [*in_pairs, *(one.name for one in lesson.questions)] == list(graded)
+
+
+def test_points_are_as_agreed(lesson: Assignment, graded: dict[str, Any]) -> None:
+    points = {name: cell.metadata.nbgrader.points for name, cell in graded.items() if marks(cell)[0]}
+    assert POINTS[lesson.name] == points
+
+
+def test_headings_name_the_points_that_nbgrader_gives(lesson: Assignment, cells: list[Any]) -> None:
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    for exercise in lesson.exercises:
+        assert f"`{exercise.name}` ({exercise.max_points:g} points)" in text
+    for question in lesson.questions:
+        assert re.search(rf"^## Question: .* \({question.max_points:g} points\)$", text, re.MULTILINE)
+
+
+def test_test_cells_are_locked_solutions_are_not_and_the_question_is_graded_by_hand(
+    lesson: Assignment, graded: dict[str, Any]
+) -> None:
+    for name in names(lesson):
+        assert ("code", (False, True, False, False)) == (graded[name].cell_type, marks(graded[name]))
+        test = graded[f"test_{name}"]
+        assert ("code", (True, False, True, False)) == (test.cell_type, marks(test))
+    for question in lesson.questions:
+        cell = graded[question.name]
+        assert ("markdown", (True, True, False, False)) == (cell.cell_type, marks(cell))
+    assert {3} == {cell.metadata.nbgrader.schema_version for cell in graded.values()}
+
+
+@EACH
+def test_a_test_cell_calls_the_visible_check_then_names_the_exercise_in_a_hidden_region(
+    lesson: Assignment, name: str, graded: dict[str, Any]
+) -> None:
+    check = getattr(lesson.visible, f"check_{name}")
+    arguments = ", ".join(inspect.signature(check).parameters)
+    assert [
+        f"visible_checks.check_{name}({arguments})",
+        "### BEGIN HIDDEN TESTS",
+        f'{IN_KERNEL}.score("{lesson.name}", "{name}", globals())',
+        "### END HIDDEN TESTS",
+    ] == graded[f"test_{name}"].source.splitlines()
+
+
+@EACH
+def test_a_solution_cell_holds_the_code_of_the_reference(
+    lesson: Assignment, name: str, graded: dict[str, Any]
+) -> None:
+    assert plain(inspect.getsource(getattr(lesson.reference, name))) == plain(graded[name].source)
+
+
+@EACH
+def test_students_keep_the_signature_and_a_docstring_with_shapes(
+    lesson: Assignment, name: str, graded: dict[str, Any]
+) -> None:
+    kept, rest = graded[name].source.split(BEGIN)
+    assert rest.endswith(END)
+    (function,) = ast.parse(kept).body
+    assert isinstance(function, ast.FunctionDef)
+    assert 1 == len(function.body)
+    assert re.search(r"shape (\((B|T|\.\.\.), |of what)", ast.get_docstring(function) or "")
+
+
+@pytest.mark.parametrize("name", ["attention", "attention_backward"])
+def test_what_one_lesson_asks_for_the_next_one_gives(name: str) -> None:
+    asked = getattr(LESSONS["weighted_attention"].reference, name)
+    given = getattr(attention, name)
+    assert plain(inspect.getsource(asked)) == plain(inspect.getsource(given))
+
+
+def test_the_reference_imports_the_given_attention_and_there_is_no_other() -> None:
+    given, reference = LESSONS["multihead"].source_dir / "attention.py", LESSONS["multihead"].reference
+    assert given.samefile(inspect.getfile(reference.attention))
+    assert given.samefile(inspect.getfile(reference.attention_backward))
+    # Folders in solutions/ are generated from source/ as a whole.
+    written = [*(ROOT / "solutions").glob("attention.py"), *(ROOT / "source").rglob("attention.py")]
+    assert [given] == written
+
+
+def test_nothing_but_solution_cells_the_test_cells_and_the_answer_is_hidden(cells: list[Any]) -> None:
+    for cell in cells:
+        if "nbgrader" not in cell.metadata:
+            assert "BEGIN SOLUTION" not in cell.source
+            assert "HIDDEN TESTS" not in cell.source
+
+
+def test_the_file_has_no_outputs_stable_ids_and_the_form_that_nbformat_writes(
+    lesson: Assignment, cells: list[Any]
+) -> None:
+    path = lesson.source_dir / f"{lesson.name}.ipynb"
+    text = path.read_text(encoding="utf-8")
+    raw = json.loads(text)
+    assert (4, 5) == (raw["nbformat"], raw["nbformat_minor"])
+    assert nbformat.writes(nbformat.read(path, as_version=4)) + "\n" == text
+    assert len(cells) == len({cell.id for cell in cells})
+    for cell in cells:
+        assert cell.cell_type == "markdown" or (cell.outputs, cell.execution_count) == ([], None)
+
+
+@EACH
+def test_hints_stand_below_the_check_and_each_opens_within_the_one_before(
+    lesson: Assignment, name: str, cells: list[Any], graded: dict[str, Any]
+) -> None:
+    hints = cells[cells.index(graded[f"test_{name}"]) + 1]
+    assert f"{name.replace('_', '-')}-hints" == hints.id
+    assert "markdown" == hints.cell_type
+    tags = re.findall(r"</?details>", hints.source)
+    assert ["<details>"] * 3 + ["</details>"] * 3 == tags
+    assert ["1", "2", "3"] == re.findall(r"<summary>.*?Hint (\d): .*</summary>", hints.source)
+
+
+@EACH
+def test_no_text_holds_a_line_of_the_solution(
+    lesson: Assignment, name: str, cells: list[Any], graded: dict[str, Any]
+) -> None:
+    _, rest = graded[name].source.split(BEGIN)
+    lines = {line.strip() for line in rest.removesuffix(END).splitlines() if len(line.strip()) > 11}
+    text = "\n".join(cell.source for cell in cells if "nbgrader" not in cell.metadata)
+    assert lines
+    assert set() == {one for one in {*lines, *GIVEAWAYS} if one in text}
+
+
+def test_code_cells_of_the_lesson_draw_nothing(cells: list[Any]) -> None:
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    assert not re.search(r"^[%!]|matplotlib|display", code, re.MULTILINE)
+
+
+def test_only_what_students_need_travels_with_the_notebook(lesson: Assignment) -> None:
+    files = {path.name for path in lesson.source_dir.iterdir() if not path.name.startswith((".", "__"))}
+    others = {"README.md", "figures", f"{lesson.name}.ipynb", "requirements.txt"}
+    assert MODULES[lesson.name] == {name.removesuffix(".py") for name in files - others}
+    assert others <= files
+    assert {".svg"} == {path.suffix for path in (lesson.source_dir / "figures").iterdir()}
