@@ -53,6 +53,16 @@ def test_changed_points_are_brought_over(course: Path, outcome: Any, handed_in: 
     assert max_score(course) == 9.0
 
 
+def test_an_exercise_that_is_worth_nothing_is_recorded_like_others(
+    course: Path, outcome: Any, handed_in: Any
+) -> None:
+    toy = change_source(course, lambda cells: cells[3]["metadata"]["nbgrader"].update(points=0))
+    with Gradebook(toy) as book:
+        assert 0.0 == book.record(outcome(score=0.0), handed_in()).score
+        assert book.is_recorded(outcome(score=0.0))
+    assert max_score(course) == 2.0
+
+
 def test_cells_may_be_added_and_removed_though_submissions_exist(
     course: Path, build: Any, outcome: Any, handed_in: Any
 ) -> None:
