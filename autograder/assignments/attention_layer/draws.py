@@ -115,9 +115,10 @@ def mask(rng: np.random.Generator, seq: int) -> Mask:
     """
     if seq < 3:
         raise ValueError(f"no mask of {seq} time steps is neither symmetric nor triangular")
+    bits = np.array([1 << t for t in range(seq)], dtype=np.int64 if seq < 63 else object)
     while True:
         drawn = rng.random((seq, seq)) < 0.6
-        if _hides_nothing_by_coincidence((drawn @ (1 << np.arange(seq))).tolist()):
+        if _hides_nothing_by_coincidence((drawn @ bits).tolist()):
             return drawn
 
 

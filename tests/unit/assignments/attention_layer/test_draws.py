@@ -30,7 +30,7 @@ def test_the_sizes_of_a_check_differ() -> None:
         assert len(set(draws.sizes(rng(seed), 3))) == 3
 
 
-@pytest.mark.parametrize("seq", [3, 4, 5, 7])
+@pytest.mark.parametrize("seq", [3, 4, 5, 7, 62, 63, 64, 100])
 def test_a_mask_is_neither_symmetric_nor_causal_and_leaves_choices(seq: int) -> None:
     for seed in SEEDS:
         mask = draws.mask(rng(seed), seq)
