@@ -18,6 +18,7 @@ from autograder.assignments.catalog import Assignment, load_assignment
 from autograder.checking.framework import Check
 from autograder.checking.scoring import score_exercise
 from autograder.checking.seeds import rng
+from autograder.checking.slimming import size_of
 from autograder.checking.trials import MakeNamespace, Round, Trial
 from autograder.checking.visible import with_visible_checks
 from autograder.model import Verdict
@@ -144,13 +145,16 @@ class Bench:
         return Sitting(exercise.name, candidate.name, candidate.is_right, seed, complete, full_marks, marks)
 
     def _likely(self, exercise: Exercise) -> Mapping[str, list[str]]:
-        """The checks that find each mistake on the first seed, the quickest first."""
+        """The checks that find each mistake on the first seed, those first that ask for least.
+
+        Their time would be a measure, too, but another one in each process.
+        """
         if exercise.name not in self._found:
             round_ = self._round(exercise, 0)
             self._found[exercise.name] = {
                 one.name: [
                     trial.check.name
-                    for trial in sorted(round_.all_of(one.make), key=lambda trial: trial.cpu_seconds)
+                    for trial in sorted(round_.all_of(one.make), key=lambda trial: size_of(trial.outcome))
                     if trial.costs_points
                 ]
                 for one in self._candidates

@@ -28,7 +28,6 @@ ODD_NAMES = (
     "Zoë Ångström",
     "a.b",
     "o'hara",
-    '"quoted"',
     "100%",
     "%s",
     "{student_id}",
