@@ -31,6 +31,12 @@ def test_nearly_all_mistakes_that_somebody_wrote_anew_are_named_and_none_is_take
     assert ends.count("named") >= 0.98 * len(ends) > 200
 
 
+def test_of_what_was_written_by_somebody_who_knew_nothing_else_most_is_named() -> None:
+    done = trial(WRITTEN / "blind", "--seeds", "1")
+    assert (0, "") == (done.returncode, done.stderr)  # at least 95 %
+    assert len(headings(trial("--beliefs").stdout)) == len(done.stdout.splitlines()) - 1
+
+
 def test_every_sentence_has_been_written_anew() -> None:
     written = set().union(*(headings(path.read_text(encoding="utf-8")) for path in WRITTEN.glob("*.md")))
     assert headings(trial("--beliefs").stdout) == written
