@@ -7,7 +7,6 @@ itself alone, and only if that fails, too, is it a fault of ours.
 """
 
 import concurrent.futures
-import ctypes
 import functools
 import multiprocessing
 import multiprocessing.util
@@ -24,11 +23,11 @@ from typing import Any, NoReturn, Protocol, Self
 from autograder.assignments.catalog import Assignment, load_assignment
 from autograder.errors import JudgeError
 from autograder.sandbox.launcher import Launch
+from autograder.sandbox.worker import kernel
 from autograder.usecases.judging import Judge
 from autograder.usecases.one_thread import one_thread_each
 from autograder.usecases.submissions import Graded, grade_folder
 
-PR_SET_PDEATHSIG = 1
 #: Grades what was handed in; raises what ``grade_folder`` raises.
 Task = Callable[[], Graded]
 
@@ -152,7 +151,7 @@ def _begin(course: Path, name: str, secret: bytes, launch: Launch) -> None:
     multiprocessing.util.Finalize(None, office.close, exitpriority=1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the grader's affair
     signal.signal(signal.SIGTERM, _end)
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
     parent = multiprocessing.parent_process()
     if parent is None or not parent.is_alive():
         os._exit(1)
