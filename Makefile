@@ -20,7 +20,7 @@ lint: setup
 	@echo "lint: ruff, mypy, import-linter"
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/mypy --no-error-summary autograder docs/figures docs/benchmarks solutions source/multihead
+	@$(BIN)/mypy --no-error-summary autograder conftest.py docs/figures docs/benchmarks solutions source/multihead
 	@for lab in weighted_attention gpt; do \
 		MYPYPATH=source/$$lab $(BIN)/mypy --no-error-summary source/$$lab || exit 1; done
 	@$(BIN)/lint-imports --no-logo >.venv/lint.log || { cat .venv/lint.log; exit 1; }
