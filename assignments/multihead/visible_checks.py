@@ -13,7 +13,6 @@ from layer_examples import MATRICES, ForwardExample, backward_examples
 from outcomes import (
     MATRIX_AXES,
     X_AXES,
-    Array,
     CheckFailed,
     Milestones,
     Passed,
@@ -31,6 +30,7 @@ from worked_examples import (
     addresses_in_three_heads,
     eight_in_two_heads,
     forward_examples,
+    origin,
     weights_of_three_tokens,
 )
 
@@ -55,7 +55,7 @@ def check_split_heads(split_heads: StudentFunction) -> Passed:
 
     what = "split_heads(x, 3) with x[b, t, c] = 100*b + 10*t + c"
     got = split_heads(addresses(), 3)
-    compare(what, got, addresses_in_three_heads(), HEAD_AXES, _origin)
+    compare(what, got, addresses_in_three_heads(), HEAD_AXES, origin)
     return Passed("split_heads", 2, milestones)
 
 
@@ -69,7 +69,7 @@ def check_merge_heads(merge_heads: StudentFunction) -> Passed:
 
     what = "merge_heads(h) with the 3 heads of x[b, t, c] = 100*b + 10*t + c"
     got = merge_heads(addresses_in_three_heads())
-    compare(what, got, addresses(), X_AXES, _origin)
+    compare(what, got, addresses(), X_AXES, origin)
     return Passed("merge_heads", 2, milestones)
 
 
@@ -124,14 +124,3 @@ def _weights() -> "Picture":
     title = "What each head listens to: the weights of the three tokens under the causal mask"
     tables = {f"{n} head{'s' if n > 1 else ''}": table for n, table in weights_of_three_tokens().items()}
     return weights(tables, title)
-
-
-def _origin(got: Array, place: tuple[int, ...]) -> str:
-    """Where the first wrong number of the addresses was taken from."""
-    number = float(got[place])
-    if not 0 <= number < 200:  # NaN is not either
-        return ""
-    batch, seq, channel = int(number) // 100, int(number) // 10 % 10, int(number) % 10
-    if number != 100 * batch + 10 * seq + channel or seq > 3 or channel > 5:
-        return ""
-    return f"What came is channel {channel} of token {seq} in sequence {batch}."

@@ -102,11 +102,11 @@ def show(picture: MakePicture | None) -> None:
 
 def compare(what: str, got: Any, expected: Array, axes: str, hint: Hint) -> None:
     """Raise CheckFailed unless ``got`` is a plain array with the shape and the numbers of ``expected``."""
-    shape = _shape_text(expected.shape, axes)
+    shape = shape_text(expected.shape, axes)
     if type(got) is not np.ndarray:
         fail(what, f"expected a NumPy array of the shape {shape}, got {describe(got)}.")
     if got.shape != expected.shape:
-        fail(what, f"expected the shape {shape}, got the shape {_shape_text(got.shape, axes)}.")
+        fail(what, f"expected the shape {shape}, got the shape {shape_text(got.shape, axes)}.")
     kind = expected.dtype.kind
     if got.dtype.kind not in _KINDS[kind] or (kind == "f" and got.dtype.itemsize < 8):
         fail(what, f"expected {_things(expected)} of the type {expected.dtype}, got the type {got.dtype}.")
@@ -188,7 +188,7 @@ def three_routes(routes: Mapping[str, Array]) -> MakePicture:
 # --- Wording ----------------------------------------------------------------------------------------------
 
 
-def _shape_text(shape: tuple[int, ...], axes: str) -> str:
+def shape_text(shape: tuple[int, ...], axes: str) -> str:
     """``(batch=1, heads=2, seq=2, d_head=2)``; plain numbers where axes and names do not match."""
     names = axes.split()
     if len(names) != len(shape):

@@ -26,6 +26,17 @@ def addresses_in_three_heads() -> Array:
     return np.asarray(100 * batch + 10 * seq + (2 * head + j))
 
 
+def origin(got: Array, place: tuple[int, ...]) -> str:
+    """Where a wrong number was taken from, in place of one of the ``addresses``."""
+    number = float(got[place])
+    if not 0 <= number < 200:  # NaN is not either
+        return ""
+    batch, seq, channel = int(number) // 100, int(number) // 10 % 10, int(number) % 10
+    if number != 100 * batch + 10 * seq + channel or seq > 3 or channel > 5:
+        return ""
+    return f"What came is channel {channel} of token {seq} in sequence {batch}."
+
+
 def forward_examples() -> list[ForwardExample]:
     """One, two and three tokens; the three tokens in 2, 1 and 4 heads with the same four matrices."""
     return [*layer_examples.forward_examples(), *(three_tokens(heads) for heads in (2, 1, 4))]
