@@ -21,7 +21,7 @@ lint: setup
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary autograder conftest.py docs/figures docs/benchmarks solutions source/multihead
-	@for lab in weighted_attention gpt; do \
+	@for lab in weighted_attention gpt torch_multihead; do \
 		MYPYPATH=source/$$lab $(BIN)/mypy --no-error-summary source/$$lab || exit 1; done
 	@$(BIN)/lint-imports --no-logo >.venv/lint.log || { cat .venv/lint.log; exit 1; }
 
