@@ -255,7 +255,7 @@ class _Search:
 
 def _namespace(makers: Sequence[Mistake], reference: ModuleType) -> dict[str, object]:
     """A notebook's functions, right but for one mistake, or for two in different functions."""
-    first, *others = (one.namespace(reference) for one in makers)
-    for one, namespace in zip(makers[1:], others, strict=True):
-        first[one.exercise] = namespace[one.exercise]
-    return first
+    namespace = makers[0].namespace(reference)
+    for one in makers[1:]:
+        one.put_into(namespace, reference)
+    return namespace

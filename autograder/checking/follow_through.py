@@ -13,46 +13,11 @@ And nothing that a fork can write to outlives its run, or other students' code w
 the sandbox's part.
 """
 
-import ast
-import builtins
-import inspect
-import symtable
-import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
-from autograder.checking.student import Answer, Remote, Sent, Student, StudentFailure
-from autograder.errors import CourseError
-
-#: What a function that is installed finds under a name besides builtins.
-INSTALLED_WITH = "np"
-
-
-def source_of(function: Callable[..., Any]) -> str:
-    """The source text by which ``Student.install`` makes a reference's function anew.
-
-    It comes without annotations, docstring and comments: it is code to be run, not to be read.
-
-    Raises:
-        CourseError: it is no plain function, or uses names other than builtins, its arguments and np.
-    """
-    name = getattr(function, "__name__", "?")
-    fault = f"The reference's function {name} cannot follow through:"
-    try:
-        (definition,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
-    except (OSError, TypeError, SyntaxError, ValueError) as error:
-        raise CourseError(f"{fault} it has no source.") from error
-    if not isinstance(definition, ast.FunctionDef) or definition.decorator_list:
-        raise CourseError(f"{fault} it must be a plain function, not decorated.")
-    text = ast.unparse(ast.fix_missing_locations(_Bare().visit(definition)))
-    strange = sorted(set(_outer_names(symtable.symtable(text, name, "exec"))) - _known(name))
-    if strange:
-        raise CourseError(
-            f"{fault} it uses {', '.join(strange)}. It must get along with builtins, its own arguments and "
-            f"{INSTALLED_WITH}."
-        )
-    return text
+from autograder.checking.student import Answer, Remote, Sent, Student, StudentFailure, StudentRaised
 
 
 class RightCache:
@@ -100,9 +65,9 @@ class RightCache:
         """Hand over an argument."""
         return _Handed(self._student.send(_inside(value)), _value(value))
 
-    def install(self, name: str, source: str) -> None:
+    def install(self, name: str, source: str, *, keep: Sequence[str] = ()) -> None:
         """Put a function of ours in the place of the student's."""
-        self._student.install(name, source)
+        self._student.install(name, source, keep=keep)
 
     def _own_cache(self, function: str, args: list[Any], kwargs: dict[str, Any]) -> Remote | None:
         try:
@@ -160,6 +125,22 @@ class _Handed:
     def __setitem__(self, key: str | int, value: Any) -> None:
         raise TypeError("a right cache is not changed any more")
 
+    def call(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """A dict cannot be called; raises StudentRaised."""
+        raise StudentRaised("TypeError")
+
+    def method(self, name: str, /, *args: Any, **kwargs: Any) -> NoReturn:
+        """A dict has no methods that a check would ask for; raises StudentRaised."""
+        raise StudentRaised("AttributeError")
+
+    def attribute(self, name: str) -> NoReturn:
+        """A dict has no attributes that a check would ask for; raises StudentRaised."""
+        raise StudentRaised("AttributeError")
+
+    def set_attribute(self, name: str, value: Any) -> NoReturn:
+        """A dict takes no attributes; raises StudentRaised."""
+        raise StudentRaised("AttributeError")
+
 
 def _alike(item: dict[str, Any], before: Any, key: str) -> bool:
     """Whether the student's item is built as the right one is, or missing."""
@@ -174,36 +155,3 @@ def _inside(value: Any) -> Any:
 
 def _value(value: Any) -> Any:
     return value.value if isinstance(value, _Handed) else value
-
-
-def _known(name: str) -> set[str]:
-    return {*dir(builtins), INSTALLED_WITH, name}
-
-
-def _outer_names(table: symtable.SymbolTable) -> Iterator[str]:
-    """The names that a piece of code takes from outside, those of the functions within included."""
-    for symbol in table.get_symbols():
-        if symbol.is_referenced() and symbol.is_global():
-            yield symbol.get_name()
-    for child in table.get_children():
-        yield from _outer_names(child)
-
-
-class _Bare(ast.NodeTransformer):
-    """Takes away what does nothing when the code runs."""
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        self.generic_visit(node)
-        node.returns = None
-        if ast.get_docstring(node) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-        return node
-
-    def visit_arg(self, node: ast.arg) -> ast.AST:
-        node.annotation = None
-        return node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        if node.value is None:
-            return ast.Pass()
-        return ast.Assign(targets=[node.target], value=node.value)

@@ -120,6 +120,8 @@ class CheckSet:
         #: By exercise: how it is judged where what it builds on is wrong, and what else can be said of it.
         self.following: dict[str, FollowThrough] = {}
         self.analyses: dict[str, tuple[Analysis, ...]] = {}
+        #: The exercises that are methods, with the exercise that defines their class.
+        self.methods: dict[str, str] = {}
         self._checks: list[Check] = []
 
     def visible(self, exercise: str, *, weight: float) -> None:
@@ -152,6 +154,18 @@ class CheckSet:
             raise ValueError(f"what {exercise} builds on is said twice")
         self.following[exercise] = FollowThrough(helpers, cache_of, keys, fits)
 
+    def methods_of(self, owner: str, *exercises: str) -> None:
+        """Say that exercises are methods of the class that the exercise ``owner`` defines.
+
+        In the notebook each is a function in a cell of its own that becomes a method by a decorator; a
+        student who writes it into the body of the class is understood, too. Raises ValueError where one has
+        a class already.
+        """
+        for exercise in exercises:
+            if exercise in self.methods:
+                raise ValueError(f"{exercise} is a method of {self.methods[exercise]} already")
+            self.methods[exercise] = owner
+
     def analysis(self, exercise: str, *checks: str) -> Callable[[Look], Look]:
         """Register what is tried where one of these checks failed and no known mistake explains it."""
 
@@ -164,6 +178,7 @@ class CheckSet:
     def declare_as(self, other: "CheckSet") -> None:
         """Take over what another set declares beside its checks."""
         self.following |= other.following
+        self.methods |= other.methods
         for exercise, functions in other.analyses.items():
             self.analyses[exercise] = (*self.analyses.get(exercise, ()), *functions)
 

@@ -26,13 +26,18 @@ class Late:
         """Hand over an argument."""
         return self._student.send(value)
 
-    def install(self, name: str, source: str) -> None:
+    def install(self, name: str, source: str, *, keep: Sequence[str] = ()) -> None:
         """Put a function of ours in the place of the student's."""
-        self._student.install(name, source)
+        self._student.install(name, source, keep=keep)
 
 
 def calls_before_last(events: Sequence[Event]) -> int:
-    """How many calls were made before the last one, and before the one whose result that one was given."""
+    """How many calls were made before the last one, and before the one whose result that one was given.
+
+    It is 0 where objects were asked: with what one student has made another one cannot go on.
+    """
+    if any(one.on is not None for one in events):
+        return 0
     calls = [one for one in events if one.asked is Asked.CALL]
     if not calls:
         return 0

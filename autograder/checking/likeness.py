@@ -21,6 +21,7 @@ from autograder.model import Verdict
 TELLING = frozenset({Verdict.FAILED, Verdict.MALFORMED_ANSWER, Verdict.RAISED})
 #: By contract a wrong argument may be refused with either.
 _REFUSALS = frozenset({"ValueError", "TypeError"})
+_CALLS = frozenset({Asked.CALL, Asked.CALL_OBJECT, Asked.METHOD})
 
 
 def is_telling(outcome: Outcome) -> bool:
@@ -42,7 +43,7 @@ def alike(check: Check, one: Outcome, other: Outcome) -> bool:
     about_numbers = one.comparison is not None or one.verdict is Verdict.MALFORMED_ANSWER
     if check.kind is not Kind.CONTRACT or about_numbers:
         return False
-    if all(event.asked is Asked.CALL for event in (*one.events, *other.events)):
+    if all(event.asked in _CALLS for event in (*one.events, *other.events)):
         return same_refusals(one.events, other.events)
     return same_words and same_changes(one.events, other.events)
 
@@ -61,7 +62,11 @@ def same_answers(ours: Sequence[Event], theirs: Sequence[Event]) -> bool:
 
 
 def same_refusals(ours: Sequence[Event], theirs: Sequence[Event]) -> bool:
-    """Whether the same wrong arguments were answered; if none was, whether the same exceptions are wrong."""
+    """Whether the same wrong arguments were answered; if none was, whether the same exceptions are wrong.
+
+    What a dotted name called, such as ``np.random.default_rng``, is no code of theirs.
+    """
+    ours, theirs = ([one for one in events if "." not in str(one.name)] for events in (ours, theirs))
     if [one.name for one in ours] != [one.name for one in theirs]:
         return False
     answered = [[_ended(one) == "answered" for one in events] for events in (ours, theirs)]

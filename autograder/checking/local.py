@@ -5,11 +5,13 @@ notebook ran. Answers look exactly as they do over a socket (``sandbox``): plain
 returns, everything else stays behind a ``Remote``.
 """
 
+import ast
 import contextlib
 import io
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -48,28 +50,61 @@ class LocalStudent:
 
     def call(self, function: str, /, *args: Any, **kwargs: Any) -> "LocalAnswer":
         """Call a function by name; raises a ``StudentFailure`` where no answer comes back."""
-        if function not in self._namespace:
-            raise StudentMissing
-        target: Any = self._namespace[function]
-        positional = [_hand_over(one) for one in args]
-        named = {name: _hand_over(one) for name, one in kwargs.items()}
-        with self._guarded():
-            return LocalAnswer(target(*positional, **named))
+        first, _, rest = function.partition(".")
+        return self.apply(self._named(first), rest, args, kwargs)
 
     def send(self, value: Any) -> "LocalSent":
         """Hand over an argument once, to be used in calls and looked at afterwards."""
-        return LocalSent(_hand_over(value))
+        return LocalSent(self, _hand_over(value))
 
-    def install(self, name: str, source: str) -> None:
-        """Put a function of ours into the namespace itself: give it one that nobody needs afterwards."""
+    def install(self, name: str, source: str, *, keep: Sequence[str] = ()) -> None:
+        """Put a function or class of ours into the namespace: give it one that nobody needs afterwards.
+
+        A method goes into a subclass of the class that stands there, which others may have, too.
+        """
         if not isinstance(self._namespace, MutableMapping):
             raise TypeError("nothing can be installed in a namespace that cannot be changed")
-        own: dict[str, Any] = {"np": np}
-        exec(source, own)  # noqa: S102 (text of the reference's own)
+        own: dict[str, Any] = {"np": np, "__name__": "__main__"}
+        exec(self._importing(source, own), own)  # noqa: S102 (text of the reference's own)
+        owner, _, method = name.rpartition(".")
+        if owner:
+            before: Any = self._named(owner)
+            self._namespace[owner] = type(before)(owner, (before,), {method: own[method]})
+            return
+        standing = self._namespace.get(name)
+        for attribute in keep:
+            if hasattr(standing, attribute):
+                setattr(own[name], attribute, getattr(standing, attribute))
         self._namespace[name] = own[name]
 
+    def apply(self, held: Any, path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "LocalAnswer":
+        """Call an object, or what the attribute ``path`` of it holds."""
+        positional = [_hand_over(one) for one in args]
+        named = {name: _hand_over(one) for name, one in kwargs.items()}
+        with self.guarded():
+            return LocalAnswer(self, look_up(held, path)(*positional, **named))
+
+    def _importing(self, source: str, own: dict[str, Any]) -> CodeType:
+        """Code without the imports of what the namespace has imported: ``own`` gets that.
+
+        Given files cannot be imported in this process, and what they define must not be there twice.
+        """
+        module = ast.parse(source)
+        imports = [one for one in module.body if isinstance(one, ast.Import | ast.ImportFrom)]
+        for statement in imports:
+            names = [one.asname or one.name.partition(".")[0] for one in statement.names]
+            if all(name in self._namespace for name in names):
+                own |= {name: self._namespace[name] for name in names}
+                module.body.remove(statement)
+        return compile(module, "<installed>", "exec")
+
+    def _named(self, name: str) -> Any:
+        if name not in self._namespace:
+            raise StudentMissing
+        return self._namespace[name]
+
     @contextlib.contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def guarded(self) -> Iterator[None]:
         """Turn every way to fail, but an interruption from outside, into a ``StudentFailure``."""
         try:
             with warnings.catch_warnings(), _silence(), cpu_limit(self._call_seconds):
@@ -97,30 +132,38 @@ class LocalStudent:
 class LocalAnswer:
     """What one call returned (``checking.student.Answer``)."""
 
-    def __init__(self, result: Any):
+    def __init__(self, student: LocalStudent, result: Any):
+        self._student = student
         self._result = result
-        self.value: Any = _copy(result, _Allowance())
+        self.value: Any = _copy(result, _Allowance(student))
 
     def reread(self) -> Any:
         """The same objects as they are now."""
-        return _copy(self._result, _Allowance())
+        with self._student.guarded():
+            return _copy(self._result, _Allowance(self._student))
 
 
 class LocalSent:
     """An argument that the student's functions got (``checking.student.Sent``)."""
 
-    def __init__(self, held: Any):
+    def __init__(self, student: LocalStudent, held: Any):
+        self._student = student
         self.held = held
 
     def reread(self) -> Any:
         """The argument as it is now."""
-        return _copy(self.held, _Allowance(), FETCH_DEPTH)
+        with self._student.guarded():
+            return _copy(self.held, _Allowance(self._student), FETCH_DEPTH)
 
 
 class LocalRemote:
-    """An object that checks see through a window only (``checking.student.Remote``)."""
+    """An object that checks see through a window only (``checking.student.Remote``).
 
-    def __init__(self, held: Any):
+    What looks through it is guarded as calls of ``student`` are.
+    """
+
+    def __init__(self, student: LocalStudent, held: Any):
+        self._student = student
         self.held = held
 
     @property
@@ -130,26 +173,47 @@ class LocalRemote:
 
     def __getitem__(self, key: str | int) -> Any:
         try:
-            item = self.held[key]
-        except Exception as error:
+            with self._student.guarded():
+                return _copy(self.held[key], _Allowance(self._student))
+        except StudentRaised as error:
             raise KeyError(key) from error
-        return _copy(item, _Allowance())
 
     def __setitem__(self, key: str | int, value: Any) -> None:
-        try:
-            self.held[key] = _hand_over(value)
-        except Exception as error:
-            raise StudentRaised(_nearest_builtin(error)) from error
+        given = _hand_over(value)
+        with self._student.guarded():
+            self.held[key] = given
 
     def fetch(self) -> Any:
         """A copy of the whole, dicts, lists and tuples included."""
-        return _copy(self.held, _Allowance(), FETCH_DEPTH)
+        with self._student.guarded():
+            return _copy(self.held, _Allowance(self._student), FETCH_DEPTH)
+
+    def call(self, *args: Any, **kwargs: Any) -> LocalAnswer:
+        """Call the object itself."""
+        return self._student.apply(self.held, "", args, kwargs)
+
+    def method(self, name: str, /, *args: Any, **kwargs: Any) -> LocalAnswer:
+        """Call a method of the object."""
+        return self._student.apply(self.held, name, args, kwargs)
+
+    def attribute(self, name: str) -> Any:
+        """An attribute of the object, or, dotted, of what that one holds."""
+        with self._student.guarded():
+            return _copy(look_up(self.held, name), _Allowance(self._student))
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        """Put an argument in the place of an attribute."""
+        given = _hand_over(value)
+        owner, _, last = name.rpartition(".")
+        with self._student.guarded():
+            setattr(look_up(self.held, owner), last, given)
 
 
 class _Allowance:
-    """How much one answer may still copy; raises ``StudentMalformed`` where it is too much."""
+    """How much one answer of ``student`` may still copy; raises ``StudentMalformed`` where it is too much."""
 
-    def __init__(self) -> None:
+    def __init__(self, student: LocalStudent) -> None:
+        self.student = student
         self._values = FETCH_VALUES
         self._bytes = Limits().answer_bytes
 
@@ -190,7 +254,14 @@ def _copy(value: Any, allowance: _Allowance, depth: int = 0) -> Any:
         return {key: _copy(one, allowance, depth - 1) for key, one in items}
     if depth > 0 and type(value) is list:
         return [_copy(one, allowance, depth - 1) for one in value]
-    return LocalRemote(value)
+    return LocalRemote(allowance.student, value)
+
+
+def look_up(held: Any, path: str) -> Any:
+    """What an attribute holds; a dotted path goes on from there, an empty one stays."""
+    for name in path.split(".") if path else ():
+        held = getattr(held, name)
+    return held
 
 
 def _copy_array(array: np.ndarray) -> np.ndarray:

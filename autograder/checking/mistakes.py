@@ -48,6 +48,7 @@ class Mistake:
     ``companions``: other functions of the notebook that go with it, such as a forward pass whose
     cache it needs. ``slow``: it is right, but takes so long that it must not be tried on everybody.
     ``form``: the name of this form of the mistake, if it is not the first; all forms share the ``id``.
+    ``owner``: the class of which the exercise's function is a method, if it is one.
     """
 
     id: str
@@ -60,6 +61,7 @@ class Mistake:
     companions: Mapping[str, WrongFunction] = field(default_factory=dict)
     slow: bool = False
     form: str = ""
+    owner: str | None = None
 
     @property
     def name(self) -> str:
@@ -68,19 +70,34 @@ class Mistake:
 
     def namespace(self, right: ModuleType) -> dict[str, object]:
         """A notebook's functions, right but for this mistake."""
-        own = self.function(right) if self.stateful else functools.partial(self.function, right)
         others = {name: functools.partial(function, right) for name, function in self.companions.items()}
-        return {**vars(right), **others, self.exercise: own}
+        namespace: dict[str, object] = {**vars(right), **others}
+        self.put_into(namespace, right)
+        return namespace
+
+    def put_into(self, namespace: dict[str, object], right: ModuleType) -> None:
+        """Put the wrong function in the place of what stands there.
+
+        A method goes into a subclass of the class that stands there.
+        """
+        own = self.function(right) if self.stateful else functools.partial(self.function, right)
+        if self.owner is None:
+            namespace[self.exercise] = own
+            return
+        before: Any = namespace[self.owner]
+        namespace[self.owner] = type(before)(self.owner, (before,), {self.exercise: _as_method(own)})
 
 
 class MistakeSet:
     """The known mistakes of one exercise, in the order in which they are written down.
 
-    To iterate gives each once, in its first form; ``forms`` gives all.
+    To iterate gives each once, in its first form; ``forms`` gives all. ``method_of`` names the class of which
+    the exercise's function is a method: a wrong one takes ``right`` before ``self``.
     """
 
-    def __init__(self, exercise: str):
+    def __init__(self, exercise: str, *, method_of: str | None = None):
         self.exercise = exercise
+        self.method_of = method_of
         self._mistakes: dict[str, Mistake] = {}
 
     def add(
@@ -107,6 +124,7 @@ class MistakeSet:
                     stateful,
                     companions or {},
                     slow,
+                    owner=self.method_of,
                 )
             )
             return function
@@ -166,7 +184,8 @@ class MistakeSet:
                 continue
             if one.companions:
                 raise ValueError(f"mistake {one.name} of {one.exercise} goes with functions of its own")
-            self._register(replace(one, exercise=self.exercise, function=_placed(one, around, view)))
+            placed = _placed(one, around, view)
+            self._register(replace(one, exercise=self.exercise, function=placed, owner=self.method_of))
 
     def _register(self, mistake: Mistake) -> None:
         if mistake.name in self._mistakes or not _first_paragraph(mistake.function):
@@ -187,6 +206,15 @@ class MistakeSet:
 
 def _first_paragraph(function: WrongFunction) -> str:
     return " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
+
+
+def _as_method(function: WrongFunction) -> WrongFunction:
+    """A function that becomes a method where it stands in a class, as a partial one does not."""
+
+    def method(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return method
 
 
 def _placed(one: Mistake, around: WrongFunction, view: Callable[[ModuleType], Any]) -> WrongFunction:

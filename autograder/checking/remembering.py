@@ -1,7 +1,8 @@
 """A reference that computes each answer once: many candidates are held against the same one.
 
 What is remembered is exactly what the reference answered to exactly these arguments, which are compared in
-full. Neither arrays nor dicts that are handed out can be changed, so that nobody can spoil another's answer.
+full; what is given, or answers with, an object that is no plain data is computed anew. Neither arrays nor
+dicts that are handed out can be changed, so that nobody can spoil another's answer.
 """
 
 import functools
@@ -32,18 +33,32 @@ def _remembered(function: Function) -> Function:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if kwargs:
+        if kwargs or not _is_plain(args):
             return function(*args, **kwargs)
         candidates = known.setdefault(tuple(map(_label, args)), [])
         for seen, answer in candidates:
             if all(map(_equal, args, seen)):
                 return answer
         kept = _frozen(args)
-        answer = _frozen(function(*args))
+        answer = function(*args)
+        if not _is_plain(answer):
+            return answer
+        answer = _frozen(answer)
         candidates.append((kept, answer))
         return answer
 
     return call
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value consists of numbers, texts and arrays of numbers alone."""
+    if isinstance(value, np.ndarray):
+        return not value.dtype.hasobject
+    if isinstance(value, tuple | list):
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(map(_is_plain, value.values()))
+    return value is None or isinstance(value, bool | int | float | complex | str | np.generic)
 
 
 class _FrozenDict(dict[Any, Any]):

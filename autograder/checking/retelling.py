@@ -15,8 +15,12 @@ import numpy as np
 
 from autograder.checking.compare import TOLERANCE, TOLERANCE_FLOAT32, unchanged
 from autograder.checking.framework import Comparison
+from autograder.checking.local import look_up
 from autograder.checking.recording import Asked, Event, RecordedRemote, RecordedSent
 from autograder.checking.student import StudentFailure, StudentRaised
+
+#: What is told as a step of its own; what else was asked is told with the call that it belongs to.
+_STEPS = frozenset({Asked.CALL, Asked.CALL_OBJECT, Asked.METHOD, Asked.ATTRIBUTE, Asked.SET_ATTRIBUTE})
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a student's function; ``remarks`` tell what later looks at its objects found."""
+    """One call of a student's function or of an object that came before, or a look at a part of one.
+
+    ``remarks`` tell what later looks at its objects found. ``is_look``: it is an attribute, not a call.
+    """
 
     number: int
     function: str
@@ -69,6 +76,7 @@ class Call:
     expected: Any
     differences: tuple[Difference, ...] = ()
     remarks: tuple[str, ...] = ()
+    is_look: bool = False
 
     @property
     def is_as_expected(self) -> bool:
@@ -112,9 +120,10 @@ class _Teller:
     def tell(self, events: Sequence[Event]) -> tuple[Call, ...]:
         calls: list[tuple[Event, Any]] = []
         for event in events:
-            if event.asked is Asked.CALL:
-                calls.append((event, self._answer_of_reference(event)))
-                self._remember(event, calls[-1][1], len(calls))
+            if event.asked in _STEPS:
+                answer = self._answer_of_reference(event)
+                calls.append((event, _told(answer)))
+                self._remember(event, answer, len(calls))
             else:
                 self._look(event)
         return tuple(
@@ -125,35 +134,75 @@ class _Teller:
         came = self._shown(event.outcome, number)
         return Call(
             number=number,
-            function=str(event.name),
+            function=self._words(event),
             arguments={name: self._shown(value, number) for name, value in self._arguments(event)},
             came=came,
             expected=expected,
             differences=tuple(_differences(came, expected)),
             remarks=tuple(self._remarks.get(number, ())),
+            is_look=event.asked in (Asked.ATTRIBUTE, Asked.SET_ATTRIBUTE),
         )
+
+    def _words(self, event: Event) -> str:
+        """What was called or looked at."""
+        if event.on is None:
+            return str(event.name)
+        found = self._objects.get(event.on)
+        owner = f"({event.maker})" if found is None else f"(what call {found.number} returned)"
+        return owner if event.asked is Asked.CALL_OBJECT else f"{owner}.{event.name}"
 
     def _arguments(self, event: Event) -> Iterator[tuple[str, Any]]:
         """The arguments by the names that the reference gives them."""
-        function = getattr(self._reference, str(event.name), None)
-        names = list(inspect.signature(function).parameters) if callable(function) else []
+        names = ["set to"] if event.asked is Asked.SET_ATTRIBUTE else self._parameters(event)
         for index, value in enumerate(event.args):
             yield names[index] if index < len(names) else f"argument {index + 1}", value
         yield from event.kwargs.items()
 
+    def _parameters(self, event: Event) -> list[str]:
+        """The names of the parameters, as far as the reference has them."""
+        try:
+            return list(inspect.signature(self._target(event)).parameters)
+        except (LookupError, AttributeError, TypeError, ValueError):  # nothing there, or it tells nothing
+            return []
+
+    def _target(self, event: Event) -> Any:
+        """What the reference has in the place of what was called or asked for.
+
+        Raises LookupError where it has no such object, AttributeError where that has no such part.
+        """
+        if event.on is None:
+            return look_up(self._reference, str(event.name))
+        found = self._objects.get(event.on)
+        if found is None or isinstance(found.expected, NoAnswer):
+            raise LookupError(event.on)
+        return (
+            found.expected if event.asked is Asked.CALL_OBJECT else look_up(found.expected, str(event.name))
+        )
+
     def _answer_of_reference(self, event: Event) -> Any:
-        function = getattr(self._reference, str(event.name), None)
         try:
             args = [self._right(value) for value in event.args]
             kwargs = {name: self._right(value) for name, value in event.kwargs.items()}
+            target = self._target(event)
         except LookupError:
             return NoAnswer("not known, since it depends on an answer that never came")
-        if not callable(function):
+        except AttributeError:
+            return NoAnswer("not known: the reference has no such function")
+        if event.asked is Asked.ATTRIBUTE:
+            return target
+        if event.asked is Asked.SET_ATTRIBUTE:
+            return self._set(event, *args)
+        if not callable(target):
             return NoAnswer("not known: the reference has no such function")
         try:
-            return function(*args, **kwargs)
+            return target(*args, **kwargs)
         except Exception as error:  # noqa: BLE001 (arguments that must be refused are part of many checks)
             return NoAnswer(f"raises {type(error).__name__}: {error}")
+
+    def _set(self, event: Event, value: Any) -> None:
+        """Set the attribute of the reference's object; that it is there has been seen."""
+        owner, _, last = str(event.name).rpartition(".")
+        setattr(look_up(self._objects[event.on or 0].expected, owner), last, value)
 
     def _right(self, value: Any) -> Any:
         """An argument as the reference gets it; raises LookupError where it has nothing in its place."""
@@ -191,6 +240,9 @@ class _Teller:
         if event.asked is Asked.ITEM and event.name is not None:
             missing = isinstance(event.outcome, KeyError)
             found.items[event.name] = NoAnswer("missing") if missing else event.outcome
+            if isinstance(event.outcome, RecordedRemote):
+                right = _item(found.expected, event.name)
+                self._objects.setdefault(event.outcome.key, _Object(found.number, right))
         elif event.asked is Asked.FETCH and found.seen is None:
             found.seen = event.outcome
         name = self._names.get(event.of or 0, "what it returned")
@@ -224,6 +276,26 @@ class _Teller:
         return Unseen(value.kind)
 
 
+def _told(answer: Any) -> Any:
+    """An answer of the reference's as it is now: a copy of its arrays, objects as what nobody looks into."""
+    if isinstance(answer, np.ndarray):
+        return answer.copy()
+    if isinstance(answer, tuple | list):
+        return (tuple if isinstance(answer, tuple) else list)(map(_told, answer))
+    if isinstance(answer, dict):
+        return {key: _told(one) for key, one in answer.items()}
+    plain = answer is None or isinstance(answer, bool | int | float | str | np.generic | NoAnswer)
+    return answer if plain else Unseen("object")
+
+
+def _item(owner: Any, key: str | int) -> Any:
+    """What the reference's object holds under a key."""
+    try:
+        return owner[key]
+    except (LookupError, TypeError):
+        return NoAnswer("missing")
+
+
 def _side_by_side(came: Any, expected: Any) -> Iterator[tuple[Any, Any]]:
     """The parts of an answer with the reference's parts in the same places."""
     if isinstance(came, tuple) and isinstance(expected, tuple) and len(came) == len(expected):
@@ -237,10 +309,12 @@ def _same_form(came: Any, expected: Any) -> bool:
     """Whether two answers consist of the same kinds of parts; arrays are compared elsewhere."""
     if isinstance(expected, tuple):
         return isinstance(came, tuple) and len(came) == len(expected) and all(map(_same_form, came, expected))
-    if isinstance(expected, Mapping):
+    if isinstance(expected, Mapping) or (isinstance(expected, list) and not isinstance(came, list)):
         return isinstance(came, Mapping | Unseen | FromCall)
-    if isinstance(expected, np.ndarray):
-        return isinstance(came, np.ndarray)
+    if isinstance(expected, np.ndarray) or isinstance(came, np.ndarray):
+        return isinstance(came, np.ndarray) and isinstance(expected, np.ndarray)
+    if isinstance(expected, Unseen):
+        return isinstance(came, Unseen | FromCall)
     return not isinstance(expected, NoAnswer) and bool(came == expected)
 
 

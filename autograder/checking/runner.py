@@ -70,9 +70,12 @@ def _run(check: Check, student: Recording, reference: ModuleType, rng: np.random
 
 
 def outcome_of(failure: StudentFailure, exercise: str, function: str | None = None) -> Outcome:
-    """The outcome where ``function`` (by default the exercise's own) brought no answer."""
-    message, hint = _words(failure, function or exercise)
-    own = function in (None, exercise)
+    """The outcome where ``function`` (by default the exercise's own) brought no answer.
+
+    Methods and attributes of what the exercise's class made, and the exercise as a method, are its own.
+    """
+    own = function is None or exercise in function.split(".")
+    message, hint = _words(failure, exercise if own or function is None else function)
     if not own:
         message = f"{exercise} could not be tried: {message}"
     unwritten = own and _is_unwritten(failure)

@@ -31,6 +31,22 @@ class GoneRemote:
         """There is nothing left to copy; raises LookupError."""
         raise LookupError("this object is gone")
 
+    def call(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """There is nothing left to call; raises LookupError."""
+        raise LookupError("this object is gone")
+
+    def method(self, name: str, /, *args: Any, **kwargs: Any) -> NoReturn:
+        """There is nothing left to call; raises LookupError."""
+        raise LookupError("this object is gone")
+
+    def attribute(self, name: str) -> NoReturn:
+        """There is nothing left to look at; raises LookupError."""
+        raise LookupError("this object is gone")
+
+    def set_attribute(self, name: str, value: Any) -> NoReturn:
+        """There is nothing left to change; raises LookupError."""
+        raise LookupError("this object is gone")
+
 
 def slim(outcome: Outcome) -> Outcome:
     """An outcome without its inputs, which the student's own record has as well, and without the student."""

@@ -5,7 +5,7 @@ are judged, and ``LocalStudent`` (``checking.local``), in this process, for code
 A check cannot tell them apart.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -125,6 +125,22 @@ class Remote(Protocol, metaclass=_ByType):
     def fetch(self) -> Any:
         """Copy the whole, nested dicts, lists and tuples included; what is no data stays Remote."""
 
+    def call(self, *args: Any, **kwargs: Any) -> "Answer":
+        """Call the object; raises a ``StudentFailure`` where no answer comes back."""
+
+    def method(self, name: str, /, *args: Any, **kwargs: Any) -> "Answer":
+        """Call what an attribute holds, in one request."""
+
+    def attribute(self, name: str) -> Any:
+        """The value of an attribute, as an answer's is: an array is a copy, most else a ``Remote``.
+
+        A dotted name, ``query.weight.data``, goes from one object to the next. Raises a ``StudentFailure``
+        where there is none, or the student's code breaks down over it.
+        """
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        """Put an argument, as ``call`` takes it, in the place of an attribute; the name may be dotted."""
+
 
 class Answer(Protocol):
     """What one call returned."""
@@ -153,19 +169,23 @@ class Student(Protocol):
     """The student's functions at the place of the test cell."""
 
     def call(self, function: str, /, *args: Any, **kwargs: Any) -> Answer:
-        """Call a function by name with plain data, ``Sent`` or ``Remote`` arguments.
+        """Call a function, or make an object of a class, with plain data, ``Sent`` or ``Remote`` arguments.
 
-        Raises a ``StudentFailure`` where no answer comes back.
+        A dotted name, ``np.random.default_rng``, begins with a name of the notebook. Raises a
+        ``StudentFailure`` where no answer comes back.
         """
 
     def send(self, value: Any) -> Sent:
         """Hand over an argument once, to be used in calls and looked at afterwards."""
 
-    def install(self, name: str, source: str) -> None:
-        """Put a function of ours in the place of the student's function of that name.
+    def install(self, name: str, source: str, *, keep: Sequence[str] = ()) -> None:
+        """Put a function or class of ours in the place of the student's of that name.
 
-        ``source`` defines it and uses nothing but builtins and ``np``. The only request by which an answer
-        enters a student's process: ``checking.follow_through`` says when that may be.
+        ``source`` defines it; of what it does not define it uses builtins and ``np`` alone. A dotted name,
+        ``MultiHeadAttention.forward``, puts a method on the student's class. A class that is put in the place
+        of the student's takes over the attributes ``keep`` of that one, as far as they are there. The only
+        request by which an answer enters a student's process: ``checking.follow_through`` says when that may
+        be. Raises ``StudentMissing`` where there is no class on which to put a method.
         """
 
 

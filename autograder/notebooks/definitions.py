@@ -1,4 +1,4 @@
-"""Which functions the cells of a notebook define at top level, seen from their texts alone.
+"""Which functions and classes the cells of a notebook define at top level, seen from their texts alone.
 
 What is not valid Python, or too long to be parsed, is searched line by line, so that a cell with a syntax
 error is found too.
@@ -33,10 +33,20 @@ _NOTHING = Defined()
 
 
 class Definitions:
-    """Looks for definitions of the ``wanted`` names in the cells of one notebook."""
+    """Looks for definitions of the ``wanted`` names in the cells of one notebook.
 
-    def __init__(self, wanted: Collection[str], parser: Parser | None = None):
+    ``methods`` names those that are methods, with their class: its body may define them, too.
+    """
+
+    def __init__(
+        self,
+        wanted: Collection[str],
+        parser: Parser | None = None,
+        *,
+        methods: Mapping[str, str] | None = None,
+    ):
         self._wanted = tuple(wanted)
+        self._methods = methods or {}
         self._parser = parser or Parser()
         self._known: dict[str, Defined] = {}
 
@@ -54,8 +64,25 @@ class Definitions:
             return _NOTHING
         if code not in self._known:
             module = self._parser.parse(code)
-            self._known[code] = _search(code, here) if module is None else _inspect(module, here)
+            self._known[code] = (
+                _search(code, here) if module is None else _inspect(module, here, self._methods)
+            )
         return self._known[code]
+
+
+def methods_of_classes(module: ast.Module, classes: Collection[str]) -> dict[str, str]:
+    r"""The functions that a decorator makes methods of one of these classes, each with its class.
+
+    >>> methods_of_classes(ast.parse("@method_of(Box)\ndef open(self): ..."), {"Box"})
+    {'open': 'Box'}
+    """
+    found: dict[str, str] = {}
+    for statement in module.body:
+        if isinstance(statement, ast.FunctionDef):
+            calls = [one for one in statement.decorator_list if isinstance(one, ast.Call)]
+            given = [arg.id for call in calls for arg in call.args if isinstance(arg, ast.Name)]
+            found.update((statement.name, name) for name in given if name in classes)
+    return found
 
 
 def bound_names(module: ast.Module) -> frozenset[str]:
@@ -69,15 +96,15 @@ def _search(code: str, names: Collection[str]) -> Defined:
     return Defined(found, parsed=False)
 
 
-def _inspect(module: ast.Module, names: Collection[str]) -> Defined:
+def _inspect(module: ast.Module, names: Collection[str], methods: Mapping[str, str]) -> Defined:
     finished: dict[str, bool] = {}
     uses: dict[str, frozenset[str]] = {}
     for statement in module.body:
-        for name, done in _bindings(statement):
+        for name, done in (*_bindings(statement), *_methods_inside(statement, methods)):
             if name in names:
                 finished[name] = done or finished.get(name, False)
                 uses[name] = uses.get(name, frozenset()) | _names_read(statement)
-    stubs_alone = all(_is_stub(one) for one in module.body) and finished.keys() == bound_names(module)
+    stubs_alone = all(_is_stub(one) for one in module.body) and finished.keys() >= bound_names(module)
     return Defined(finished, uses, stubs_alone)
 
 
@@ -95,10 +122,8 @@ def _bindings(statement: ast.stmt) -> Iterator[tuple[str, bool]]:
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, (ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name, not _is_stub(node)
-        elif isinstance(node, ast.ClassDef):
-            yield node.name, True
         elif isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:
                 yield alias.asname or alias.name.split(".")[0], True
@@ -108,19 +133,37 @@ def _bindings(statement: ast.stmt) -> Iterator[tuple[str, bool]]:
             waiting.extend(ast.iter_child_nodes(node))
 
 
+def _methods_inside(statement: ast.stmt, methods: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
+    """Every (name, finished) of the methods that the body of their class defines."""
+    if isinstance(statement, ast.ClassDef):
+        for node in statement.body:
+            if isinstance(node, ast.FunctionDef) and methods.get(node.name) == statement.name:
+                yield node.name, not _is_stub(node)
+
+
 def _names_read(statement: ast.stmt) -> frozenset[str]:
     nodes = ast.walk(statement)
     return frozenset(one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load))
 
 
 def _is_stub(node: ast.stmt) -> bool:
-    """Whether it is a function that waits for its code: it does nothing, or ends in NotImplementedError."""
+    """Whether it is a function that waits for its code: it does nothing, or ends in NotImplementedError.
+
+    Or a class with a method that ends so.
+    """
+    if isinstance(node, ast.ClassDef):
+        return any(isinstance(one, ast.FunctionDef) and _waits(one) for one in node.body)
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
     body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
     if all(isinstance(one, ast.Pass) or _is_ellipsis(one) for one in body):
         return True
-    last = body[-1]
+    return _waits(node)
+
+
+def _waits(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether it ends in NotImplementedError and returns nothing before."""
+    last = node.body[-1]
     if not isinstance(last, ast.Raise) or last.exc is None:
         return False
     raised = last.exc.func if isinstance(last.exc, ast.Call) else last.exc

@@ -7,7 +7,8 @@ texts that were handed out decide. Of several cells with one id the last one cou
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from autograder.notebooks.definitions import Defined, Definitions
+from autograder.notebooks.definitions import Defined, Definitions, methods_of_classes
+from autograder.notebooks.parsing import Parser
 from autograder.notebooks.reading import Cell, Notebook
 from autograder.notebooks.source import Exercise, SourceCell, SourceNotebook
 
@@ -101,7 +102,7 @@ def _search(
             odd += [cell] if cell.cell_type == "code" else []
         else:
             (ordinary if cell.cell_type == "code" or cell.index in solutions else texts).append(cell)
-    definitions = Definitions(names)
+    definitions = Definitions(names, methods=_methods(source))
     found = {cell.index: definitions.of(cell.source) for cell in ordinary}
     in_tests = {cell.index: definitions.of(cell.source) for cell in odd}
     in_texts: dict[int, Defined] = {}
@@ -123,6 +124,15 @@ def _search(
         for name, indexes in definers.items()
     }
     return _Search(definers, frozenset(rescued), _idle(found, definers), uses)
+
+
+def _methods(source: SourceNotebook) -> dict[str, str]:
+    """The exercises that the lesson makes methods of a class, which another exercise defines."""
+    names = {exercise.name for exercise in source.exercises}
+    cells = [source.cell(name) for name in names]
+    modules = [Parser().parse(cell.visible_source) for cell in cells if cell is not None]
+    found = [methods_of_classes(module, names) for module in modules if module is not None]
+    return {name: owner for one in found for name, owner in one.items() if name in names}
 
 
 def _idle(found: Mapping[int, Defined], definers: Mapping[str, tuple[int, ...]]) -> frozenset[int]:

@@ -100,7 +100,7 @@ def _check(check: ExplainedCheck, full: bool) -> RenderableType:
 
 
 def _call(call: Call, full: bool) -> RenderableType:
-    names = ", ".join(plain(name) for name in call.arguments)
+    names = "" if call.is_look else f"({', '.join(plain(name) for name in call.arguments)})"
     rows: list[RenderableType] = []
     for name, value in call.arguments.items():
         rows += _value(name, value, full, "cyan")
@@ -111,7 +111,7 @@ def _call(call: Call, full: bool) -> RenderableType:
         rows += _value("expected", _as_far_as_seen(call.expected, call.came), full, "green")
     rows += (_summary(found) for found in call.differences)
     rows += (Text(plain(remark), "yellow") for remark in call.remarks)
-    title = Text(f"Call {call.number}: {plain(call.function)}({names})", "bold")
+    title = Text(f"Call {call.number}: {plain(call.function)}{names}", "bold")
     return Group(title, *map(_indented, rows))
 
 

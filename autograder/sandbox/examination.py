@@ -5,7 +5,7 @@ One request is outstanding at a time. Whatever comes back that is not an answer 
 and every later request fails in the same way.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -116,9 +116,12 @@ class Examination:
             raise self._end(StudentMalformed)
         return SocketSent(self, node.handle, value)
 
-    def install(self, name: str, source: str) -> None:
-        """Put a function of ours in the place of the student's (``checking.follow_through`` says when)."""
-        self._request({"do": "install", "name": name, "source": source}, [])
+    def install(self, name: str, source: str, *, keep: Sequence[str] = ()) -> None:
+        """Put a function or class of ours in the place of the student's, or a method on the student's class.
+
+        ``checking.follow_through`` says when.
+        """
+        self._request({"do": "install", "name": name, "source": source, "keep": list(keep)}, [])
 
     def close(self) -> None:
         """Kill the fork."""
@@ -261,8 +264,12 @@ class SocketRemote:
         self._examination.ask("set", self.handle, [key, value])
 
     def attribute(self, name: str) -> Any:
-        """An attribute of the object."""
+        """An attribute of the object, or, dotted, of what that one holds."""
         return self._examination.ask("attribute", self.handle, name=name)
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        """Put an argument in the place of an attribute."""
+        self._examination.ask("set_attribute", self.handle, [value], name=name)
 
     def method(self, name: str, /, *args: Any, **kwargs: Any) -> SocketAnswer:
         """Call a method of the object."""

@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
-from autograder.checking.follow_through import RightCache, source_of
+from autograder.checking.follow_through import RightCache
 from autograder.checking.framework import Check, CheckSet, FollowThrough, Kind
+from autograder.checking.installation import defined_in, source_of
 from autograder.checking.runner import OUR_FAULT, Outcome
 from autograder.checking.scoring import score_exercise
 from autograder.checking.student import Student
@@ -25,13 +26,17 @@ _BROKEN = frozenset({Verdict.TIMED_OUT, Verdict.CRASHED, Verdict.MEMORY_EXCEEDED
 
 @dataclass(frozen=True)
 class Help:
-    """What stands in the place of the student's own: functions by their source text, and a right cache."""
+    """What stands in the place of the student's own: functions by their source text, and a right cache.
+
+    ``methods`` says of which class an exercise is a method.
+    """
 
     sources: Mapping[str, str] = field(default_factory=dict)
     cache_of: str | None = None
     keys: tuple[str, ...] = ()
     whole: bool = False
     reference: ModuleType | None = None
+    methods: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def replaced(self) -> tuple[str, ...]:
@@ -41,7 +46,8 @@ class Help:
     def prepare(self, fork: Student) -> Student:
         """Bring it into a fresh fork, which must be killed after this exercise."""
         for name, source in self.sources.items():
-            fork.install(name, source)
+            place = f"{self.methods[name]}.{name}" if name in self.methods else name
+            fork.install(place, source, keep=[one for one, owner in self.methods.items() if owner == name])
         if self.cache_of is None or self.reference is None:
             return fork
         return RightCache(fork, self.reference, self.cache_of, self.keys, whole=self.whole)
@@ -88,25 +94,47 @@ class FollowThroughs:
     def __init__(self, checks: CheckSet, reference: ModuleType):
         self.declared: Mapping[str, FollowThrough] = checks.following
         self._reference = reference
+        self._methods = checks.methods
         self._sources: dict[str, str] = {}
         for exercise, one in self.declared.items():
             for name in (exercise, *one.builds_on):
                 if name not in checks.exercises:
                     raise CourseError(f"Follow-through of {exercise}: {name!r} is no exercise with checks.")
-            self._sources |= {name: source_of(getattr(reference, name)) for name in one.helpers}
+            for name in one.helpers:
+                self._sources[name] = self._source(name)
+                self._check_that_nothing_is_told(exercise, name, checks.exercises)
 
     def helps(self, exercise: str, done: Mapping[str, Examined]) -> Iterator[Help]:
         """What to try for an exercise, after all those that it builds on are ``done``; the best first."""
         declared = self.declared[exercise]
-        sources = {name: self._sources[name] for name in declared.helpers if _is_wrong(name, done)}
+        wrong = [name for name in declared.helpers if _is_wrong(name, done)]
+        # A class comes before methods, which go into the one that stands there.
+        sources = {name: self._sources[name] for name in sorted(wrong, key=self._methods.__contains__)}
         forward = declared.cache_of
         if forward is None or forward not in done or done[forward].right:
             if sources:
-                yield Help(sources)
+                yield Help(sources, methods=self._methods)
             return
         broken = any(outcome.verdict in _BROKEN for _, outcome in done[forward].counting)
         for whole in (True,) if broken else (False, True):
-            yield Help(sources, forward, declared.keys, whole, self._reference)
+            yield Help(sources, forward, declared.keys, whole, self._reference, self._methods)
+
+    def _source(self, name: str) -> str:
+        """The text that makes the reference's function, method or class anew."""
+        owner = self._methods.get(name)
+        if owner is not None:
+            return source_of(getattr(getattr(self._reference, owner), name), is_method=True)
+        own_exercises = [one for one, holder in self._methods.items() if holder == name]
+        return source_of(getattr(self._reference, name), without=own_exercises)
+
+    def _check_that_nothing_is_told(self, exercise: str, helper: str, exercises: Sequence[str]) -> None:
+        """What comes along with a helper must have its final verdict when the exercise is judged."""
+        before = exercises[: exercises.index(exercise)]
+        told = (defined_in(self._sources[helper]) & set(exercises)) - set(before)
+        if told:
+            raise CourseError(
+                f"Follow-through of {exercise}: a right {helper} would answer {_list(sorted(told))}, too."
+            )
 
 
 def follow(

@@ -7,15 +7,23 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from autograder.assignments.multihead import demo
+from autograder.checking.local import LocalStudent
+from autograder.checking.student import Remote, Student, StudentFailure, StudentRaised
 from autograder.cli.main import main
+from autograder.model import Limits
+from autograder.sandbox.examination import Budget
+from autograder.sandbox.launcher import PlainLauncher
+from autograder.sandbox.session import CellStep, ExamineStep, Worker
 
 ROOT = Path(__file__).parents[2]
 VARIANTS = ROOT / "autograder" / "assignments" / "multihead" / "variants"
@@ -25,6 +33,8 @@ EXERCISES = ("split_heads", "merge_heads", "multihead", "multihead_backward")
 LIMITS = "call_seconds = 0.5\nexercise_seconds = 1.0\nnotebook_seconds = 2.0\n"
 
 Json = dict[str, Any]
+Ask = Callable[[Student], Any]
+BothSides = Callable[[str, Limits], AbstractContextManager[tuple[Student, Student]]]
 
 
 @dataclass(frozen=True)
@@ -292,3 +302,73 @@ def make_course_fixture() -> Callable[[Path], Course]:
 def course(tmp_path: Path) -> Course:
     """A course in which nobody has handed in anything yet."""
     return make_course(tmp_path / "course")
+
+
+@pytest.fixture(scope="session")
+def both_sides() -> BothSides:
+    """The same student in this process and behind a socket, by the source of one cell."""
+    return _both_sides
+
+
+@contextmanager
+def _both_sides(source: str, limits: Limits) -> Iterator[tuple[Student, Student]]:
+    namespace: dict[str, object] = {}
+    exec(source, namespace)
+    launcher = PlainLauncher()
+    worker = Worker(launcher, limits)
+    folder = launcher.folder / "run"
+    folder.mkdir()
+    run = worker.run(folder, [CellStep(0, source), ExamineStep("all")], {0: source.count("\n") + 1})
+    examination = run.examine("all", Budget(limits))
+    yield LocalStudent(namespace, call_seconds=limits.call_seconds), examination
+    examination.close()
+    run.close()
+    worker.close()
+    launcher.close()
+
+
+@pytest.fixture(scope="session")
+def end_of() -> Callable[[Student, Ask], Any]:
+    """What comes of asking a student, with all that a check could find out about it, or how it ends."""
+
+    def end(student: Student, ask: Ask) -> Any:
+        try:
+            return _plain(ask(student))
+        except StudentRaised as failure:
+            return failure.exception, failure.line
+        except StudentFailure as failure:
+            return type(failure)
+
+    return end
+
+
+@pytest.fixture(scope="session")
+def plain() -> Callable[[Any], Any]:
+    """Everything that a check could find out about a value."""
+    return _plain
+
+
+def _plain(value: Any, depth: int = 3) -> Any:
+    if isinstance(value, np.ndarray):
+        flags = value.flags.c_contiguous, value.flags.f_contiguous
+        return "array", value.dtype.str, value.shape, flags, value.tobytes()
+    if isinstance(value, Remote):
+        items = [_item(value, key, depth) for key in ("a", "x", 0, 3)] if depth else []
+        return (
+            "remote",
+            value.kind,
+            items,
+            _plain(value.fetch(), 0) if value.kind in ("dict", "list") else None,
+        )
+    if isinstance(value, tuple | list):
+        return type(value).__name__, [_plain(one, depth) for one in value]
+    if isinstance(value, dict):
+        return [(key, _plain(one, depth)) for key, one in value.items()]
+    return type(value).__name__, repr(value)
+
+
+def _item(value: Remote, key: str | int, depth: int) -> Any:
+    try:
+        return _plain(value[key], depth - 1)
+    except KeyError as error:
+        return error.args

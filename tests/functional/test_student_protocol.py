@@ -1,18 +1,14 @@
 """A check cannot tell a student in this process from one behind a socket: the answers are the same."""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from autograder.checking.local import LocalStudent
-from autograder.checking.student import Remote, Student, StudentFailure, StudentMissing, StudentRaised
+from autograder.checking.student import Remote, Student, StudentMissing
 from autograder.model import Limits
-from autograder.sandbox.examination import Budget
-from autograder.sandbox.launcher import PlainLauncher
-from autograder.sandbox.session import CellStep, ExamineStep, Worker
 
 pytestmark = pytest.mark.functional
 
@@ -79,61 +75,21 @@ EXCEPTIONS += "SystemExit(3); ZeroDivisionError; UnicodeError; 3"
 
 
 @pytest.fixture(scope="module")
-def students() -> Iterator[tuple[Student, Student]]:
-    namespace: dict[str, object] = {}
-    exec(SOURCE, namespace)
-    launcher = PlainLauncher()
-    limits = Limits()
-    worker = Worker(launcher, limits)
-    folder = launcher.folder / "run"
-    folder.mkdir()
-    run = worker.run(folder, [CellStep(0, SOURCE), ExamineStep("all")], {0: SOURCE.count("\n") + 1})
-    examination = run.examine("all", Budget(limits))
-    yield LocalStudent(namespace), examination
-    examination.close()
-    run.close()
-    worker.close()
-    launcher.close()
+def students(both_sides: Any) -> Iterator[tuple[Student, Student]]:
+    with both_sides(SOURCE, Limits()) as pair:
+        yield pair
 
 
-def plain(value: Any, depth: int = 3) -> Any:
-    """Everything that a check could find out about a value."""
-    if isinstance(value, np.ndarray):
-        flags = value.flags.c_contiguous, value.flags.f_contiguous
-        return "array", value.dtype.str, value.shape, flags, value.tobytes()
-    if isinstance(value, Remote):
-        items = [_item(value, key, depth) for key in ("a", "x", 0, 3)] if depth else []
-        return (
-            "remote",
-            value.kind,
-            items,
-            plain(value.fetch(), 0) if value.kind in ("dict", "list") else None,
-        )
-    if isinstance(value, tuple | list):
-        return type(value).__name__, [plain(one, depth) for one in value]
-    if isinstance(value, dict):
-        return [(key, plain(one, depth)) for key, one in value.items()]
-    return type(value).__name__, repr(value)
+@pytest.fixture
+def ending(end_of: Any) -> Callable[..., Any]:
+    def end(student: Student, *args: Any) -> Any:
+        return end_of(student, lambda one: one.call(*args).value)
 
-
-def _item(value: Remote, key: str | int, depth: int) -> Any:
-    try:
-        return plain(value[key], depth - 1)
-    except KeyError as error:
-        return error.args
-
-
-def ending(student: Student, *args: Any) -> Any:
-    try:
-        return plain(student.call(*args).value)
-    except StudentRaised as failure:
-        return failure.exception, failure.line
-    except StudentFailure as failure:
-        return type(failure)
+    return end
 
 
 @pytest.mark.parametrize("name", [one.strip() for one in ANSWERS.split(";")])
-def test_an_answer_looks_the_same(students: tuple[Student, Student], name: str) -> None:
+def test_an_answer_looks_the_same(students: tuple[Student, Student], ending: Any, name: str) -> None:
     local, remote = (ending(student, "give", name) for student in students)
     assert local == remote
 
@@ -150,21 +106,21 @@ def test_a_named_tuple_is_a_tuple(students: tuple[Student, Student], name: str) 
 
 
 @pytest.mark.parametrize("name", [one.strip() for one in EXCEPTIONS.split(";")])
-def test_an_exception_looks_the_same(students: tuple[Student, Student], name: str) -> None:
+def test_an_exception_looks_the_same(students: tuple[Student, Student], ending: Any, name: str) -> None:
     local, remote = (ending(student, "refuse", name) for student in students)
     assert local == remote
     assert local[0] in ("ValueError", "KeyError", "NotImplementedError", "SystemExit", "ZeroDivisionError",
                         "UnicodeError", "TypeError")  # fmt: skip
 
 
-def test_what_is_no_function_ends_the_same_way(students: tuple[Student, Student]) -> None:
+def test_what_is_no_function_ends_the_same_way(students: tuple[Student, Student], ending: Any) -> None:
     for name in ("nothing", "array", "box"):
         local, remote = (ending(student, name) for student in students)
         assert local == remote
     assert ending(students[0], "nothing") is StudentMissing
 
 
-def test_arguments_arrive_the_same(students: tuple[Student, Student]) -> None:
+def test_arguments_arrive_the_same(students: tuple[Student, Student], ending: Any) -> None:
     array = np.arange(6).reshape(2, 3)
     arguments = [array, array.T, array[:, ::2], array.astype("f4"), array[:0]]
     for argument in arguments:
@@ -175,7 +131,9 @@ def test_arguments_arrive_the_same(students: tuple[Student, Student]) -> None:
         assert local == remote
 
 
-def test_arguments_that_were_sent_and_answers_can_be_read_again(students: tuple[Student, Student]) -> None:
+def test_arguments_that_were_sent_and_answers_can_be_read_again(
+    students: tuple[Student, Student], plain: Any
+) -> None:
     seen = []
     for student in students:
         x, params = student.send(np.zeros(2)), student.send({"w": np.zeros(2)})

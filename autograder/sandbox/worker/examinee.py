@@ -14,17 +14,20 @@ Requests (``do``, with ``values`` and a number, ``turn``, that the answer repeat
     item       object, key                              object[key]
     attribute  object, name                             object.name
     set        object, key, value                       object[key] = value: None
-    install    name, source                             a function in the place of the student's: None
+    set_attribute  object, name, value                  object.name = value: None
+    install    name, source, keep                       a function or class in the student's place: None
     reread     object                                   the object as it is now, as ``call`` would bring it
     fetch      object                                   the same, with dicts and lists copied
 
 or else ``{"raised": name, "cell": index, "line": line}``, ``{"missing": name}``, ``{"memory": true}``.
+Names may be dotted: the first is one of the notebook, or of the object, those that follow are attributes.
 Results: a plain array is copied and kept under a handle; a tuple, a named one too, is copied item by item;
 dicts, lists and everything else stay here as ``remote``.
 
-``install`` is the one request by which an answer enters a student's process: a function of the reference's,
-as source text, so that what calls it can be judged though the student's own one is wrong. The judge sends it
-into no process but one that is killed next, and no sooner than every exercise that it could answer is judged.
+``install`` is the one request by which an answer enters a student's process: a function or class of the
+reference's, as source text, so that what calls it can be judged though the student's own one is wrong. The
+judge sends it into no process but one that is killed next, and no sooner than every exercise that it could
+answer is judged.
 """
 
 import gc
@@ -97,8 +100,9 @@ class Examinee:
             "call": self._call,
             "method": self._method,
             "item": lambda request, values: self._kept[request["object"]][values[0]],
-            "attribute": lambda request, values: getattr(self._kept[request["object"]], request["name"]),
+            "attribute": lambda request, values: _look_up(self._kept[request["object"]], request["name"]),
             "set": self._set,
+            "set_attribute": self._set_attribute,
             "install": self._install,
             "reread": lambda request, values: self._kept[request["object"]],
             "fetch": lambda request, values: self._kept[request["object"]],
@@ -130,30 +134,55 @@ class Examinee:
         values = [self._plain(node) for node in wire.decode_all(request["values"], frame.body)]
         if request["do"] == "send":
             return {"ok": ["remote", "object", self._keep(values[0])]}, b""
-        function = request.get("function")
-        if isinstance(function, str) and function not in self._namespace:
-            return {"missing": function}, b""
+        missing = self._missing(request)
+        if missing is not None:
+            return {"missing": missing}, b""
         result = self._verbs[request["do"]](request, values)
         encoder = wire.Encoder(self._keep)
         spec = self._encode(result, encoder, FETCH_DEPTH if request["do"] == "fetch" else 0)
         return {"ok": spec}, encoder.body
 
+    def _missing(self, request: dict[str, Any]) -> str | None:
+        """The name that a request begins with and that the notebook does not have."""
+        wanted = request.get("function")
+        if request["do"] == "install" and "." in request["name"]:
+            wanted = request["name"]
+        first = wanted.partition(".")[0] if isinstance(wanted, str) else None
+        return first if first is not None and first not in self._namespace else None
+
+    def _named(self, name: str) -> Any:
+        first, _, rest = name.partition(".")
+        return _look_up(self._namespace[first], rest) if rest else self._namespace[first]
+
     def _call(self, request: dict[str, Any], values: list[Any]) -> Any:
         function = request["function"]
-        target = self._namespace[function] if isinstance(function, str) else self._kept[function]
+        target = self._named(function) if isinstance(function, str) else self._kept[function]
         return _apply(target, request, values)
 
     def _method(self, request: dict[str, Any], values: list[Any]) -> Any:
-        return _apply(getattr(self._kept[request["object"]], request["name"]), request, values)
+        return _apply(_look_up(self._kept[request["object"]], request["name"]), request, values)
 
     def _set(self, request: dict[str, Any], values: list[Any]) -> None:
         key, value = values
         self._kept[request["object"]][key] = value
 
+    def _set_attribute(self, request: dict[str, Any], values: list[Any]) -> None:
+        owner, _, last = request["name"].rpartition(".")
+        held = self._kept[request["object"]]
+        setattr(_look_up(held, owner) if owner else held, last, values[0])
+
     def _install(self, request: dict[str, Any], values: list[Any]) -> None:
-        own: dict[str, Any] = {"np": np}
+        own: dict[str, Any] = {"np": np, "__name__": "__main__"}
         exec(request["source"], own)  # noqa: S102 (the judge's own text)
-        self._namespace[request["name"]] = own[request["name"]]
+        owner, _, name = request["name"].rpartition(".")
+        if owner:
+            setattr(self._named(owner), name, own[name])
+            return
+        before = self._namespace.get(name)
+        for attribute in request["keep"]:
+            if hasattr(before, attribute):
+                setattr(own[name], attribute, getattr(before, attribute))
+        self._namespace[name] = own[name]
 
     def _keep(self, value: Any) -> int:
         self._kept.append(value)
@@ -202,6 +231,13 @@ class Examinee:
             if found is not None:
                 cell, line = found, number
         return {"raised": names[0] if names else "Exception", "cell": cell, "line": line}
+
+
+def _look_up(held: Any, name: str) -> Any:
+    """An attribute; a dotted name goes on from there."""
+    for one in name.split("."):
+        held = getattr(held, one)
+    return held
 
 
 def _apply(target: Any, request: dict[str, Any], values: list[Any]) -> Any:

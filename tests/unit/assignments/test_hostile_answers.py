@@ -164,6 +164,18 @@ class LyingRemote:
     def fetch(self) -> Any:
         return self._draw()
 
+    def call(self, *args: Any, **kwargs: Any) -> LyingAnswer:
+        return LyingAnswer(self._draw)
+
+    def method(self, name: str, /, *args: Any, **kwargs: Any) -> LyingAnswer:
+        return LyingAnswer(self._draw)
+
+    def attribute(self, name: str) -> Any:
+        return self._draw()
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        self._draw()
+
 
 def lies(data: st.DataObject) -> Any:
     """A function that draws the next value, or ends the examination."""

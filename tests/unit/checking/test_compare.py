@@ -268,6 +268,6 @@ def test_items_of_another_object_are_asked_for_one_by_one() -> None:
         def __getitem__(self, key: str) -> int:
             return {"wq": 1}[key]
 
-    assert expect_items(LocalRemote(Grads()), ["wq"], "grads") == {"wq": 1}
+    assert expect_items(LocalRemote(LocalStudent({}), Grads()), ["wq"], "grads") == {"wq": 1}
     with pytest.raises(MalformedAnswer, match="no key"):
-        expect_items(LocalRemote(Grads()), ["wk"], "grads")
+        expect_items(LocalRemote(LocalStudent({}), Grads()), ["wk"], "grads")

@@ -50,3 +50,13 @@ def test_a_set_can_take_in_another_one() -> None:
     assert one.visible_weights == {"half": 3}
     with pytest.raises(ValueError, match="two checks"):
         one.include(other)
+
+
+def test_exercises_are_methods_of_one_class_each() -> None:
+    checks = CheckSet("lab")
+    checks.methods_of("Layer", "split", "forward")
+    other = CheckSet("lab")
+    other.declare_as(checks)
+    assert {"split": "Layer", "forward": "Layer"} == other.methods
+    with pytest.raises(ValueError, match="split is a method of Layer already"):
+        other.methods_of("Other", "split")

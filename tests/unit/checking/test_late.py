@@ -38,3 +38,12 @@ def test_a_call_counts_together_with_the_one_that_made_its_argument() -> None:
     assert 0 == calls_before_last(events(None, 0))
     assert 2 == calls_before_last(events(None, 0, None, 1))
     assert 0 == calls_before_last(events(None, 0, None, 0))
+
+
+def test_what_was_asked_of_objects_cannot_be_answered_by_two() -> None:
+    student = Recording(LocalStudent({"Layer": complex}))
+    student.call("Layer", 1.0)
+    layer = student.call("Layer", 2.0).value
+    assert 1 == calls_before_last(student.events)
+    layer.method("conjugate")
+    assert 0 == calls_before_last(student.events)

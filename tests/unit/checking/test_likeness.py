@@ -188,3 +188,25 @@ def test_changes_name_the_paths() -> None:
     expected = [("/a", "kind"), ("/b/1/0", "values"), ("/c", "removed"), ("/d", "added")]
     assert expected == sorted(changes(before, now))
     assert [("", "values")] == list(changes([1], [1, 2]))
+
+
+def refusals_with_a_tool(student: Any, reference: Any, rng: Any) -> None:
+    """What is wrong is refused, whatever tool comes along."""
+    tool = student.call("np.random.default_rng", 0).value
+    expect_each_refused(student, "f", [("negative", (-1, tool)), ("a text", ("4", tool))], "n is")
+
+
+def test_what_is_no_code_of_theirs_makes_nobody_alike() -> None:
+    def asserting(n: Any, tool: Any) -> None:
+        raise AssertionError
+
+    def looking_up(n: Any, tool: Any) -> None:
+        raise KeyError
+
+    def answering(n: Any, tool: Any) -> Any:
+        return n
+
+    tools = {"np": np}
+    assert like(Kind.CONTRACT, refusals_with_a_tool, asserting, asserting, **tools)
+    assert not like(Kind.CONTRACT, refusals_with_a_tool, asserting, looking_up, **tools)
+    assert like(Kind.CONTRACT, refusals_with_a_tool, answering, lambda n, tool: 2 * n, **tools)

@@ -131,3 +131,38 @@ def test_a_name_that_is_taken_and_a_missing_belief_are_refused() -> None:
     for one in (more, others):
         with pytest.raises(ValueError, match="do not fit"):
             mistakes.include(one)
+
+
+class Layer:
+    """A class whose methods are exercises."""
+
+    def forward(self, x: float) -> float:
+        return 2 * self.split(x)
+
+    def split(self, x: float) -> float:
+        return x + 1
+
+
+def test_a_mistake_in_a_method_stands_in_a_class_of_its_own() -> None:
+    right = ModuleType("right")
+    vars(right).update(Layer=Layer)
+    mistakes = MistakeSet("split", method_of="Layer")
+
+    @mistakes.add(hint="Think.", seen="courses")
+    def minus(right: ModuleType, self: Layer, x: float) -> Any:
+        """Splitting takes away."""
+        return right.Layer.split(self, x) - 2
+
+    others = MistakeSet("forward", method_of="Layer")
+
+    @others.add(hint="Think.", seen="courses")
+    def trebled(right: ModuleType, self: Layer, x: float) -> Any:
+        """Two is three."""
+        return 3 * self.split(x)
+
+    namespace: Any = mistakes["minus"].namespace(right)
+    assert issubclass(namespace["Layer"], Layer)
+    assert 2 * (5 - 1) == namespace["Layer"]().forward(5)
+    others["trebled"].put_into(namespace, right)
+    assert 3 * (5 - 1) == namespace["Layer"]().forward(5)
+    assert 12 == Layer().forward(5)

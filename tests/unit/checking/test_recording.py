@@ -94,3 +94,70 @@ def test_answers_too_large_to_keep_reach_the_check_and_leave_only_their_shape(
     assert isinstance(student.events[0].outcome, np.ndarray)
     assert Omitted("float64", (1000,)) == student.events[1].outcome
     assert Omitted("float64", (9,)) == (student.call("give", 9) and student.events[2].outcome)
+
+
+class Layer:
+    """What a notebook may define."""
+
+    def __init__(self, size: int):
+        if size < 0:
+            raise ValueError(size)
+        self.size = size
+        self.part = [self]
+
+    def __call__(self, x: Any) -> Any:
+        return x + self.size
+
+    def forward(self, x: Any) -> Any:
+        raise NotImplementedError
+
+
+def test_what_objects_are_asked_is_written_down_with_what_made_them() -> None:
+    student = recorded(Layer=Layer)
+    layer = student.call("Layer", 2).value
+    assert 5 == layer.call(3).value
+    assert 2 == layer.attribute("size")
+    layer.set_attribute("size", 4)
+    inner = layer.attribute("part")[0]
+    assert 7 == inner.call(x=3).value
+    for ask in (lambda: inner.method("forward", 1), lambda: inner.attribute("no")):
+        with pytest.raises(StudentRaised):
+            ask()
+    with pytest.raises(StudentRaised):
+        student.call("Layer", -1)
+    asked = [(one.asked, one.name, one.maker) for one in student.events]
+    assert [
+        (Asked.CALL, "Layer", None),
+        (Asked.CALL_OBJECT, "Layer", "Layer"),
+        (Asked.ATTRIBUTE, "size", "Layer"),
+        (Asked.SET_ATTRIBUTE, "size", "Layer"),
+        (Asked.ATTRIBUTE, "part", "Layer"),
+        (Asked.ITEM, 0, None),
+        (Asked.CALL_OBJECT, "Layer", "Layer"),
+        (Asked.METHOD, "forward", "Layer"),
+        (Asked.ATTRIBUTE, "no", "Layer"),
+        (Asked.CALL, "Layer", None),
+    ] == asked
+    assert layer.key == student.events[1].on != student.events[6].on == inner.key
+    assert isinstance(student.events[-2].outcome, StudentRaised)
+
+
+def test_what_fails_is_named_by_what_was_asked_last() -> None:
+    student = recorded(Layer=Layer)
+    assert student.function is None
+    layer = student.call("Layer", 2).value
+    assert "Layer" == student.function
+    student.send(1)
+    with pytest.raises(StudentRaised):
+        layer.method("forward", 1)
+    assert "Layer.forward" == student.function
+    layer.call(1)
+    assert "Layer" == student.function
+
+
+def test_objects_are_arguments_of_other_objects() -> None:
+    student = recorded(Layer=Layer, same=lambda one, other: one is other)
+    layer = student.call("Layer", 2).value
+    other = student.call("Layer", 3).value
+    other.set_attribute("part", layer)
+    assert student.call("same", layer, other.attribute("part")).value is True

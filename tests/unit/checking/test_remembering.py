@@ -110,3 +110,24 @@ def test_everything_else_of_the_module_is_there(counting: Counting) -> None:
     module = remembering(counting.module)
     assert (module.limit, module.__name__, module.__doc__) == (3, "reference", "It doubles.")
     assert isinstance(counting.module.double, FunctionType)
+
+
+def test_with_objects_nothing_is_remembered(counting: Counting) -> None:
+    double = remembering(counting.module).double
+    layer = np.random.default_rng(0)
+    for _ in range(2):
+        double(1.0, layer)
+        double(1.0, [layer])
+        double(1.0, (2, None))
+    assert 5 == counting.calls
+
+
+def test_an_object_that_comes_out_is_made_anew() -> None:
+    module = ModuleType("reference")
+
+    def make(x: int) -> Any:
+        return iter([x])
+
+    vars(module).update(make=make)
+    again = remembering(module).make
+    assert [1] == list(again(1)) == list(again(1))

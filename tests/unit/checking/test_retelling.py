@@ -212,3 +212,87 @@ def test_answers_of_any_shape_can_be_told() -> None:
     ):
         (call,) = told(lambda student: student.call("forward", X, 2.0), forward=lambda x, scale, a=answer: a)
         assert not call.is_as_expected
+
+
+class Layer:
+    """A class as a reference has it."""
+
+    def __init__(self, size: int):
+        self.weight = np.full(size, 2.0)
+        self.parts = [self]
+
+    def __call__(self, x: Any) -> Any:
+        return self.forward(x)
+
+    def forward(self, x: Any) -> Any:
+        return x * self.weight
+
+
+class Wrong(Layer):
+    """The same, and wrong."""
+
+    def forward(self, x: Any) -> Any:
+        return x + self.weight
+
+
+def told_of_class(ask: Ask, layer: type) -> tuple[Call, ...]:
+    recording = Recording(LocalStudent({"Layer": layer, "np": np}))
+    with contextlib.suppress(StudentFailure):
+        ask(recording)
+    return retell(recording.events, SimpleNamespace(Layer=Layer, np=np))  # type: ignore[arg-type]
+
+
+def ask_layer(student: Recording) -> None:
+    layer = student.call("Layer", 3).value
+    layer.set_attribute("weight", np.full(3, 3.0))
+    layer.call(np.full(3, 5.0))
+    layer.attribute("parts")[0].method("forward", x=np.full(3, 7.0))
+    layer.attribute("weight.nothing")
+
+
+def test_the_reference_does_the_same_to_its_own_object() -> None:
+    calls = told_of_class(ask_layer, Wrong)
+    assert [
+        "Layer",
+        "(what call 1 returned).weight",
+        "(what call 1 returned)",
+        "(what call 1 returned).parts",
+        "(what call 4 returned).forward",
+        "(what call 1 returned).weight.nothing",
+    ] == [one.function for one in calls]
+    assert [False, True, False, True, False, True] == [one.is_look for one in calls]
+    assert [["size"], ["set to"], ["x"], [], ["x"], []] == [list(one.arguments) for one in calls]
+    assert [8.0] * 3 == calls[2].came.tolist()
+    assert [15.0] * 3 == calls[2].expected.tolist()
+    assert [21.0] * 3 == calls[4].expected.tolist()
+    assert [True, True, False, True, False, False] == [one.is_as_expected for one in calls]
+    assert isinstance(calls[5].came, NoAnswer)
+    assert isinstance(calls[5].expected, NoAnswer)
+
+
+def test_what_an_object_was_is_told_though_it_changed_later() -> None:
+    def ask(student: Recording) -> None:
+        layer = student.call("Layer", 2).value
+        layer.attribute("weight")
+        student.call("np.add", layer.attribute("weight"), 1.0)
+        layer.method("weight.fill", 0.0)
+
+    calls = told_of_class(ask, Layer)
+    assert [2.0, 2.0] == calls[1].expected.tolist()
+    assert calls[3].is_as_expected
+    assert "np.add" == calls[3].function
+
+
+def test_an_object_that_never_was_leaves_the_rest_unknown() -> None:
+    class Odd:
+        """Takes what the reference refuses."""
+
+        def __init__(self, size: int):
+            self.size = size
+
+        def forward(self, x: Any) -> Any:
+            return x
+
+    calls = told_of_class(lambda student: student.call("Layer", -2).value.method("forward", 1), Odd)
+    assert isinstance(calls[0].expected, NoAnswer)
+    assert "depends on an answer that never came" in calls[1].expected.words

@@ -139,3 +139,35 @@ def test_arguments_that_were_sent_reach_the_student() -> None:
         assert sent.reread().tolist() == [3.0, 3.0]
 
     assert run(check, fill=lambda array, value: array.fill(value)).verdict is Verdict.PASSED
+
+
+class Layer:
+    """A notebook's class whose method waits for its code."""
+
+    def forward(self, x: int) -> int:
+        raise NotImplementedError
+
+    def split(self, x: int) -> int:
+        return x // 0
+
+
+@pytest.mark.parametrize(
+    ("exercise", "method", "message", "unwritten"),
+    [
+        ("Layer", "forward", "Layer is not written yet, or calls a function that is not.", True),
+        ("forward", "forward", "forward is not written yet, or calls a function that is not.", True),
+        ("forward", "split", "forward could not be tried: Layer.split raised ZeroDivisionError", False),
+        ("split", "split", "split raised ZeroDivisionError", False),
+    ],
+)
+def test_a_method_belongs_to_its_class_and_to_the_exercise_of_its_name(
+    exercise: str, method: str, message: str, unwritten: bool
+) -> None:
+    def check(student: Any, reference: Any, rng: Any) -> None:
+        """It works."""
+        student.call("Layer").value.method(method, 1)
+
+    one = Check("check", exercise, Kind.VALUE, 1, check)
+    outcome = run_check(one, LocalStudent({"Layer": Layer}), ModuleType("none"), np.random.default_rng(0))
+    assert outcome.message.startswith(message)
+    assert unwritten is outcome.unwritten

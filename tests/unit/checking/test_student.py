@@ -19,7 +19,8 @@ def test_a_function_of_the_student_returns_the_value_of_the_answer() -> None:
 def test_remote_is_what_has_its_members_whatever_its_class() -> None:
     class Window:
         kind = "dict"
-        __getitem__ = __setitem__ = fetch = print
+        __getitem__ = __setitem__ = fetch = call = method = attribute = set_attribute = print
 
-    for value, expected in ((Window(), True), (LocalRemote({}), True), ({}, False), (None, False)):
+    remote = LocalRemote(LocalStudent({}), {})
+    for value, expected in ((Window(), True), (remote, True), ({}, False), (None, False)):
         assert isinstance(value, Remote) is expected

@@ -135,3 +135,32 @@ def test_nothing_is_said_about_a_students_warnings() -> None:
 )
 def test_no_text_makes_it_fail(parts: list[str]) -> None:
     assert names(" ".join(parts)).keys() <= {"f"}
+
+
+METHODS = {"split": "Layer", "join": "Layer"}
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("class Layer:\n    def split(self):\n        return 1", {"Layer": True, "split": True}),
+        (
+            "class Layer:\n    def split(self):\n        return 1\n    def join(self):\n        ...",
+            {"Layer": True, "split": True, "join": False},
+        ),
+        ("class Other:\n    def split(self):\n        return 1", {}),
+        ("@method_of(Layer)\ndef split(self):\n    raise NotImplementedError", {"split": False}),
+        ("class Layer:\n    def __init__(self):\n        raise NotImplementedError", {"Layer": False}),
+    ],
+)
+def test_the_body_of_a_class_defines_its_methods(source: str, names: dict[str, bool]) -> None:
+    defined = Definitions(["Layer", "split", "join"], methods=METHODS).of(source)
+    assert names == defined.names
+
+
+def test_a_class_that_waits_for_its_code_is_a_stub() -> None:
+    waiting = "class Layer:\n    def forward(self):\n        raise NotImplementedError"
+    assert Definitions(["Layer"]).of(waiting).stubs_alone
+    half = f"{waiting}\n\n    def split(self):\n        return 1"
+    assert not Definitions(["Layer"]).of(half).names["Layer"]
+    assert Definitions(["Layer"]).of("class Layer:\n    def forward(self):\n        pass").names["Layer"]

@@ -151,3 +151,45 @@ def test_notes_are_few_and_short_whatever_is_wrong(plan_of: PlanOf, build: Any) 
     assert len(notes) == NOTES_LIMIT + 1
     assert "more notes were left out." in notes[-1]
     assert all(len(note) < 200 for note in notes)
+
+
+CLASS = "class Layer:\n    def __init__(self, size):\n        self.size = size"
+SPLIT = "@method_of(Layer)\ndef split(self, x):\n    return x"
+WAITING = "@method_of(Layer)\ndef split(self, x):\n    raise NotImplementedError"
+WHOLE = f"{CLASS}\n\n    def split(self, x):\n        return x"
+
+
+@pytest.fixture
+def growing(tmp_path: Path, build: Any) -> SourceNotebook:
+    """A lesson in which a class grows by a method."""
+    path = tmp_path / "growing.ipynb"
+    cells = [build.solution("Layer", CLASS), build.test("Layer"), build.solution("split", SPLIT)]
+    path.write_bytes(build.bytes(*cells, build.test("split", 1, "check(Layer)")))
+    return read_source(path)
+
+
+def test_methods_in_the_body_of_the_class_are_not_overwritten_by_stubs(
+    growing: SourceNotebook, build: Any, steps: Steps
+) -> None:
+    cells = [build.solution("Layer", WHOLE), build.test("Layer"), build.solution("split", WAITING)]
+    planned = plan(read_notebook(build.bytes(*cells, build.test("split"))), growing)
+    assert ["0", "Layer?", "split?"] == steps(planned)
+    planned = plan(read_notebook(build.bytes(*cells[:2])), growing)
+    assert ["0", "split?", "Layer?"] == steps(planned)
+
+
+def test_a_method_that_is_written_in_its_cell_runs_there(
+    growing: SourceNotebook, build: Any, steps: Steps
+) -> None:
+    cells = [build.solution("Layer", WHOLE), build.test("Layer"), build.solution("split", SPLIT)]
+    planned = plan(read_notebook(build.bytes(*cells, build.test("split"))), growing)
+    assert ["0", "Layer?", "2", "split?"] == steps(planned)
+
+
+def test_a_class_is_found_by_its_name_and_its_stub_further_down_does_not_take_its_place(
+    growing: SourceNotebook, build: Any, steps: Steps
+) -> None:
+    stub = "class Layer:\n    def __init__(self, size):\n        raise NotImplementedError"
+    cells = [build.code(CLASS), build.solution("Layer", stub), build.test("Layer"), build.code(SPLIT)]
+    planned = plan(read_notebook(build.bytes(*cells)), growing)
+    assert ["0", "Layer?", "3", "split?"] == steps(planned)

@@ -52,10 +52,10 @@ class Watched(LocalFork):
         self.arrays |= arrays_in((args, kwargs))
         return super().call(function, *args, **kwargs)
 
-    def install(self, name: str, source: str) -> None:
+    def install(self, name: str, source: str, *, keep: Sequence[str] = ()) -> None:
         self._run.log.append(("install", self.exercise))
         self._run.installed.append((name, source))
-        super().install(name, source)
+        super().install(name, source, keep=keep)
 
 
 class WatchedRun(LocalRun):
@@ -214,7 +214,7 @@ def test_where_diagnosis_breaks_down_the_grade_stands_and_the_instructor_is_told
     [
         ({"helpers": ("nothing",)}, "'nothing' is no exercise"),
         ({"cache_of": "one_key", "keys": ("x",)}, "'one_key' is no exercise"),
-        ({"helpers": ("multihead",)}, "it uses attention, merge_heads, split_heads"),
+        ({"helpers": ("multihead_backward",)}, "would answer multihead_backward, too"),
     ],
 )
 def test_what_cannot_follow_through_is_the_courses_fault(
