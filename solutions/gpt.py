@@ -1,10 +1,11 @@
-"""Reference for ``gpt``: the two layers that make attention with several heads, on the core's tensors."""
+"""Reference for ``gpt``: attention with several heads on the core's tensors, and the model with it."""
 
 import math
 
 import numpy as np
 
 from autodiff.layers import Composite, Layer, Linear, Softmax
+from autodiff.model import Model
 from autodiff.tensor import Array, Tensor, record
 
 #: What stands where a query may not look: so little that nothing of it is left after the softmax.
@@ -73,3 +74,22 @@ class MultiHeadAttention(Composite):
         """(batch, seq, d_model) -> (batch, heads, seq, d_head)."""
         batch, seq, d_model = x.shape
         return x.reshape(batch, seq, self.heads, d_model // self.heads).transpose(0, 2, 1, 3)
+
+
+def build_gpt(vocabulary: int, heads: int, rng: np.random.Generator) -> Model:
+    """The lesson's model, with several heads in the attention layer of each block.
+
+    Args:
+        vocabulary: how many different characters there are.
+        heads: into how many parts the attention layers divide a vector.
+        rng: where the first numbers of all parameters come from.
+
+    >>> model = build_gpt(65, 2, np.random.default_rng(42))
+    >>> model(np.zeros((4, 32), dtype=int)).shape, model.count()
+    ((4, 32, 65), 109889)
+    """
+
+    def make_attention(d_model: int, rng: np.random.Generator) -> Layer:
+        return MultiHeadAttention(d_model, heads, rng)
+
+    return Model(vocabulary, make_attention=make_attention, seed=rng)

@@ -6,6 +6,7 @@ import pytest
 import gpt as reference
 import multihead
 from attention_layer import WeightedAttention
+from autodiff.model import Model
 from autodiff.tensor import Tensor
 
 HEADS = (1, 2, 4, 8)
@@ -72,3 +73,20 @@ def test_the_mask_lets_gradients_pass_where_a_query_may_look() -> None:
 def test_heads_that_do_not_divide_the_model_are_refused(heads: int) -> None:
     with pytest.raises(ValueError, match=f"{heads} heads cannot share 8 numbers evenly"):
         layer(heads)
+
+
+@pytest.mark.parametrize("heads", HEADS)
+def test_the_model_has_these_heads_and_the_lessons_sizes(heads: int) -> None:
+    model = reference.build_gpt(65, heads, np.random.default_rng(0))
+    assert 109_889 == model.count()
+    layers = model.attention_layers()
+    assert [heads, heads] == [one.heads for one in layers if isinstance(one, reference.MultiHeadAttention)]
+    assert (2, 7, 65) == model(np.zeros((2, 7), dtype=int)).shape
+
+
+def test_a_generator_gives_the_first_numbers_as_its_seed_does() -> None:
+    one, other = (reference.build_gpt(9, 2, np.random.default_rng(seed)) for seed in (3, 4))
+    same = Model(9, make_attention=lambda d, rng: reference.MultiHeadAttention(d, 2, rng), seed=3)
+    for name, parameter in same.parameters().items():
+        assert np.array_equal(parameter.data, one.parameters()[name].data), name
+    assert not np.array_equal(one.token.table.data, other.token.table.data)
