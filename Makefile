@@ -1,5 +1,6 @@
 # `make demo` and `make test` need nothing beforehand: each makes .venv first, on a bare Debian or Ubuntu
-# with Python >= 3.11. PYTHON=python3.12 chooses another interpreter for a new .venv.
+# with Python >= 3.11. PYTHON=python3.12 chooses another interpreter for a new .venv; TORCH=1 installs PyTorch
+# as well, and insists on the tests that need it, which are otherwise left out, with a line that says so.
 MAKEFLAGS += --no-print-directory
 BIN := .venv/bin
 
@@ -7,7 +8,7 @@ BIN := .venv/bin
 
 # .venv/ as pyproject.toml and constraints.txt describe it; mended where broken, quick where all is well.
 setup:
-	@PYTHON="$(PYTHON)" .ci/setup
+	@PYTHON="$(PYTHON)" TORCH="$(TORCH)" .ci/setup
 
 # Build a course in a scratch folder, grade a simulated class, show the table.
 demo: setup
@@ -26,7 +27,7 @@ lint: setup
 	@$(BIN)/lint-imports --no-logo >.venv/lint.log || { cat .venv/lint.log; exit 1; }
 
 tests: setup
-	@$(BIN)/pytest --numprocesses logical
+	@TORCH="$(TORCH)" $(BIN)/pytest --numprocesses logical
 
 # Stock nbgrader and this kit side by side, and how time and memory grow; into bench/. Some six minutes.
 bench: setup

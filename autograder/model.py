@@ -147,3 +147,17 @@ class Limits:
     tmp_files: int = 10_000
     output_bytes: int = 4 * 2**20
     answer_bytes: int = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What a notebook finds installed, besides Python's own modules, NumPy and IPython.
+
+    Names are those of distributions, as pip knows them; what they require comes along. Without ``packages``
+    nothing is graded, ``optional`` ones are found where they are installed. The modules in ``warm_up`` are
+    imported once, for all notebooks.
+    """
+
+    packages: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ("matplotlib",)
+    warm_up: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import settings
 
 from autograder.errors import SandboxError
-from autograder.model import Limits
+from autograder.model import Environment, Limits
 from autograder.sandbox.choice import UNSAFE, Way, choose
 from autograder.sandbox.examination import Budget, Examination
 from autograder.sandbox.notebook_run import NotebookRun, run_notebook
@@ -57,11 +57,11 @@ HASTY = replace(STRICT, wall_factor=3.0)
 class Bench:
     """A warm worker, and notebooks written as their cells' sources; ``tidy`` closes what is left open."""
 
-    def __init__(self, way: Way, limits: Limits):
+    def __init__(self, way: Way, limits: Limits, environment: Environment | None = None):
         self.limits = limits
         self.launcher = way()
         try:
-            self.worker = Worker(self.launcher, limits)
+            self.worker = Worker(self.launcher, limits, environment)
         except SandboxError:
             self.launcher.close()
             raise
@@ -194,12 +194,12 @@ def hasty(_hasty_bench: Bench) -> Iterator[Bench]:
 
 
 @pytest.fixture(scope="module")
-def make_bench() -> Iterator[Callable[[Way, Limits], Bench]]:
+def make_bench() -> Iterator[Callable[..., Bench]]:
     """Makes workers that a module's tests share."""
     made: list[Bench] = []
 
-    def make(way: Way, limits: Limits) -> Bench:
-        made.append(Bench(way, limits))
+    def make(way: Way, limits: Limits, environment: Environment | None = None) -> Bench:
+        made.append(Bench(way, limits, environment))
         return made[-1]
 
     yield make

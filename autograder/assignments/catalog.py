@@ -15,12 +15,13 @@ from types import ModuleType
 import numpy as np
 
 import autograder
-from autograder.assignments.limits import read_limits
+from autograder.assignments import environment as environments
+from autograder.assignments.limits import default_limits, read_limits
 from autograder.assignments.loading import load_checks, load_module
 from autograder.checking.framework import CheckSet
 from autograder.errors import CourseError, did_you_mean
 from autograder.files import did_you_mean_path
-from autograder.model import Limits
+from autograder.model import Environment, Limits
 from autograder.notebooks.source import Exercise, Question, SourceNotebook, read_source_folder
 
 VISIBLE_CHECKS = "visible_checks.py"
@@ -39,7 +40,7 @@ class Assignment:
 
     ``fingerprint`` changes whenever something changes on which a grade depends: source folder, reference,
     hidden checks, the judging code, limits, Python, NumPy. ``visible`` is None without visible checks.
-    ``hidden_dir`` holds ``checks.py`` and, beside it, ``mistakes`` and ``variants``.
+    ``hidden_dir`` holds ``checks.py`` and, beside it, ``mistakes``, ``variants`` and ``environment.toml``.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Assignment:
     checks: CheckSet
     visible: ModuleType | None
     given_files: tuple[Path, ...]
+    environment: Environment
     limits: Limits
     fingerprint: str
 
@@ -102,6 +104,14 @@ def assignment_names(course: Path) -> tuple[str, ...]:
     return tuple(sorted(path.name for path in (course / "source").iterdir() if any(path.glob("*.ipynb"))))
 
 
+def gradable_names(course: Path) -> tuple[str, ...]:
+    """The names of those assignments of a course for which all packages that they need are installed."""
+    declared = {
+        name: environments.read_environment(_checks_dir(course, name))[0] for name in assignment_names(course)
+    }
+    return tuple(name for name, one in declared.items() if not environments.missing_packages(one))
+
+
 def load_assignment(course: Path, name: str) -> Assignment:
     """Find, load and check one assignment; raises CourseError naming what is missing or does not fit."""
     source_dir = find_source(course, name)
@@ -111,12 +121,12 @@ def load_assignment(course: Path, name: str) -> Assignment:
     if not reference_path.is_file():
         raise CourseError(f"Assignment {name!r} has no reference: {reference_path} is missing.")
     checks_dir = _checks_dir(course, name)
+    environment, limits = _environment(course, name, checks_dir)
     checks = getattr(load_checks(checks_dir, helpers=source_dir), "checks", None)
     if not isinstance(checks, CheckSet):
         raise CourseError(f"{checks_dir / 'checks.py'} must define `checks = CheckSet({name!r})`.")
     reference = load_module(reference_path, helpers=source_dir)
     has_visible = (source_dir / VISIBLE_CHECKS).is_file()
-    limits = read_limits(course, name)
     assignment = Assignment(
         name=name,
         course=course,
@@ -127,6 +137,7 @@ def load_assignment(course: Path, name: str) -> Assignment:
         checks=checks,
         visible=load_module(source_dir / VISIBLE_CHECKS, helpers=source_dir) if has_visible else None,
         given_files=given,
+        environment=environment,
         limits=limits,
         fingerprint=_fingerprint([source_dir, reference_path, checks_dir], limits),
     )
@@ -151,6 +162,14 @@ def _checks_dir(course: Path, name: str) -> Path:
         if (folder / "checks.py").is_file():
             return folder
     raise CourseError(f"Assignment {name!r} has no hidden checks: {places[0] / 'checks.py'} is missing.")
+
+
+def _environment(course: Path, name: str, checks_dir: Path) -> tuple[Environment, Limits]:
+    """What is installed for the assignment's notebooks, and what they may use; checked to be there."""
+    environment, own = environments.read_environment(checks_dir)
+    environments.expect_installed(name, environment)
+    default = default_limits(own, f"{checks_dir / environments.FILE_NAME}, [{environments.LIMITS}]")
+    return environment, read_limits(course, name, default)
 
 
 def _check_names(assignment: Assignment, reference_path: Path, checks_path: Path) -> None:

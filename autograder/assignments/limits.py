@@ -1,7 +1,7 @@
 """What a course allows its students' code: ``limits.toml`` in the course's folder.
 
-Keys at the top hold for every assignment, a table named like an assignment for that one alone; what is
-not named keeps the default of ``autograder.model.Limits``::
+Keys at the top hold for every assignment, a table named like an assignment for that one alone; what is not
+named keeps the assignment's own default (``environment.toml``), else that of ``autograder.model.Limits``::
 
     call_seconds = 2.0
 
@@ -22,13 +22,19 @@ from autograder.model import Limits
 FILE_NAME = "limits.toml"
 
 
-def read_limits(course: Path, assignment: str) -> Limits:
+def default_limits(values: Mapping[str, Any], where: str) -> Limits:
+    """An assignment's limits where its course sets none; raises CourseError where they make no sense."""
+    return _with(Limits(), values, where)
+
+
+def read_limits(course: Path, assignment: str, default: Limits | None = None) -> Limits:
     """The limits of one assignment; raises CourseError where the file makes no sense."""
     path = course / FILE_NAME
+    limits = default or Limits()
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return Limits()
+        return limits
     except OSError as error:
         raise CourseError(f"{path} cannot be read: {error.strerror}.") from error
     except ValueError as error:
@@ -37,8 +43,7 @@ def read_limits(course: Path, assignment: str) -> Limits:
     own = content.get(assignment, {})
     if not isinstance(own, Mapping):
         raise CourseError(f"{path}: {assignment!r} names an assignment and must be a table, [{assignment}].")
-    limits = _with(Limits(), common, f"{path}")
-    return _with(limits, own, f"{path}, [{assignment}]")
+    return _with(_with(limits, common, f"{path}"), own, f"{path}, [{assignment}]")
 
 
 def _with(limits: Limits, values: Mapping[str, Any], where: str) -> Limits:

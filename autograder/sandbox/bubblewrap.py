@@ -22,10 +22,11 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from autograder.model import Limits
+from autograder.model import Environment, Limits
 from autograder.sandbox.folder import BYTES_LIMIT
 from autograder.sandbox.interpreter import Interpreter, this_interpreter
 from autograder.sandbox.launcher import WORKER_FOLDER, end_of, worker_command, worker_environment
+from autograder.sandbox.packages import Entries, entries
 from autograder.sandbox.scratch import ScratchFolder
 from autograder.sandbox.view import NO_PACKAGE, View, device_arguments, show_machine
 from autograder.sandbox.worker import room
@@ -81,12 +82,16 @@ class BubblewrapLauncher:
         """Its place below the one where the box shows ``folder``."""
         return f"{room.RUNS}/{path.relative_to(self.folder)}"
 
-    def start(self, control: socket.socket, limits: Limits) -> subprocess.Popen[bytes]:
+    def start(
+        self, control: socket.socket, limits: Limits, environment: Environment
+    ) -> subprocess.Popen[bytes]:
         """Start bubblewrap, which starts the zygote."""
         with (self._top / "log").open("ab") as log:
             process = subprocess.Popen(
-                self.command(limits, "zygote", str(control.fileno()), self.apart),
-                env=environment(),
+                self.command(
+                    limits, environment, "zygote", str(control.fileno()), self.apart, *environment.warm_up
+                ),
+                env=variables(),
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -97,15 +102,16 @@ class BubblewrapLauncher:
         self.uid = uid_for(process.pid) if can_be_another() else None
         return process
 
-    def command(self, limits: Limits, module: str, *arguments: str) -> list[str]:
+    def command(self, limits: Limits, environment: Environment, module: str, *arguments: str) -> list[str]:
         """The command that runs ``main(*arguments)`` of a module of the worker in the box."""
-        inside = worker_command(self._interpreter, room.WORKER, module, *arguments)
-        return [shutil.which(PROGRAM) or PROGRAM, *self.arguments(limits), "--", *inside]
+        packages = entries(environment, self._interpreter.packages)
+        inside = worker_command(self._interpreter.executable, packages, room.WORKER, module, *arguments)
+        return [shutil.which(PROGRAM) or PROGRAM, *self.arguments(limits, packages), "--", *inside]
 
-    def arguments(self, limits: Limits) -> list[str]:
-        """Bubblewrap's arguments, without the command."""
+    def arguments(self, limits: Limits, packages: Entries) -> list[str]:
+        """Bubblewrap's arguments, without the command; ``packages`` are shown of all that are installed."""
         view = View(self._nothing, self._top / "empty")
-        show_machine(view, self._interpreter, self._hidden)
+        show_machine(view, self._interpreter, packages, self._hidden)
         view.show(WORKER_FOLDER, Path(room.WORKER))
         view.show(self.folder, Path(room.RUNS))
         return [
@@ -151,7 +157,7 @@ class BubblewrapLauncher:
         ]
 
 
-def environment() -> dict[str, str]:
+def variables() -> dict[str, str]:
     """What the zygote gets to know from us: nothing of our own environment."""
     return worker_environment(room.SCRATCH) | {"USER": "student", "LOGNAME": "student"}
 

@@ -38,7 +38,7 @@ def this_interpreter() -> Interpreter:
         *_loaded_libraries(),
     ]
     packages = dict.fromkeys(path for path in [*_site_folders(), *sys.path] if _holds_packages(path))
-    there = dict.fromkeys(str(path) for path in [*needs, *map(Path, packages)] if path.exists())
+    there = dict.fromkeys(str(path) for path in needs if path.exists())
     return Interpreter(sys.executable, tuple(packages), tuple(there))
 
 
@@ -51,7 +51,18 @@ def _holds_packages(path: str) -> bool:
 
 
 def _loaded_libraries() -> list[Path]:
-    """The shared libraries of this very process: where the loader finds them differs between systems."""
+    """The shared libraries of this very process: where the loader finds them differs between systems.
+
+    Those of packages come with these.
+    """
     lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     paths = {line.split(maxsplit=5)[5] for line in lines if len(line.split(maxsplit=5)) == 6}
-    return [Path(path) for path in sorted(paths) if path.startswith("/") and ".so" in path]
+    return [
+        Path(path)
+        for path in sorted(paths)
+        if path.startswith("/") and ".so" in path and not _is_of_a_package(path)
+    ]
+
+
+def _is_of_a_package(path: str) -> bool:
+    return not set(PACKAGE_FOLDERS).isdisjoint(Path(path).parts)

@@ -3,14 +3,16 @@
 The rest of the kit does not know which launcher it uses.
 """
 
+import json
 import os
 import socket
 import subprocess
 from pathlib import Path
 from typing import Protocol
 
-from autograder.model import Limits
-from autograder.sandbox.interpreter import Interpreter, this_interpreter
+from autograder.model import Environment, Limits
+from autograder.sandbox.interpreter import this_interpreter
+from autograder.sandbox.packages import Entries, entries
 from autograder.sandbox.scratch import ScratchFolder
 
 LOG_BYTES = 2000
@@ -23,14 +25,14 @@ WORKER_FOLDER = Path(__file__).parent / "worker"
 
 #: Run by the interpreter of the box: load the worker by path under a name of its own, and hand over.
 BOOT = """
-import importlib.util, os, sys
+import importlib.util, sys
 module, folder, packages, *arguments = sys.argv[1:]
-sys.path += packages.split(os.pathsep)
 spec = importlib.util.spec_from_file_location(
     "judge_worker", folder + "/__init__.py", submodule_search_locations=[folder])
 sys.modules["judge_worker"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(sys.modules["judge_worker"])
 sys.argv = [""]
+importlib.import_module("judge_worker.packages").keep_to(packages)
 importlib.import_module("judge_worker." + module).main(*arguments)
 """
 
@@ -61,7 +63,9 @@ class Launcher(Protocol):
     def inside(self, path: Path) -> str:
         """The name, inside the box, of a path below ``folder``."""
 
-    def start(self, control: socket.socket, limits: Limits) -> subprocess.Popen[bytes]:
+    def start(
+        self, control: socket.socket, limits: Limits, environment: Environment
+    ) -> subprocess.Popen[bytes]:
         """Start the zygote on that control socket; raises SandboxError where that cannot even be tried."""
 
     def log(self) -> str:
@@ -106,13 +110,20 @@ class PlainLauncher:
         """Nothing is mounted elsewhere: the path itself."""
         return str(path)
 
-    def start(self, control: socket.socket, limits: Limits) -> subprocess.Popen[bytes]:
+    def start(
+        self, control: socket.socket, limits: Limits, environment: Environment
+    ) -> subprocess.Popen[bytes]:
         """Start the zygote in a session of its own, with nothing of our environment but the machine's."""
+        interpreter = this_interpreter()
+        zygote = worker_command(
+            interpreter.executable,
+            entries(environment, interpreter.packages),
+            str(WORKER_FOLDER),
+            *("zygote", str(control.fileno()), "plain", *environment.warm_up),
+        )
         with (self._top / "log").open("ab") as log:
             return subprocess.Popen(
-                worker_command(
-                    this_interpreter(), str(WORKER_FOLDER), "zygote", str(control.fileno()), "plain"
-                ),
+                zygote,
                 env=worker_environment(str(self._top / "home")),
                 cwd=self._top / "home",
                 stdin=subprocess.DEVNULL,
@@ -141,14 +152,17 @@ def end_of(log: Path) -> str:
         return ""
 
 
-def worker_command(interpreter: Interpreter, folder: str, module: str, *arguments: str) -> list[str]:
+def worker_command(
+    executable: str, packages: Entries, folder: str, module: str, *arguments: str
+) -> list[str]:
     """The command that runs ``main(*arguments)`` of a module of the worker, which lies in ``folder``.
 
+    ``executable`` is Python, ``packages`` what it may import of those that are installed.
     ``-S`` leaves out the .pth files that would make the kit itself importable.
     """
     options = ["-S", "-s", "-P", "-B", "-c", BOOT]
-    packages = os.pathsep.join(interpreter.packages)
-    return [interpreter.executable, *options, module, folder, packages, *arguments]
+    found = json.dumps({place: sorted(names) for place, names in packages.items()})
+    return [executable, *options, module, folder, found, *arguments]
 
 
 def worker_environment(home: str) -> dict[str, str]:

@@ -21,7 +21,7 @@ from typing import Any
 
 from autograder.checking.student import BUILTIN_EXCEPTIONS
 from autograder.errors import JudgeError, SandboxError
-from autograder.model import Limits
+from autograder.model import Environment, Limits
 from autograder.sandbox.channel import Channel, ChannelClosed, OutOfTime, TimeLimit, pair
 from autograder.sandbox.examination import Box, Budget, Examination
 from autograder.sandbox.folder import remove
@@ -105,13 +105,14 @@ class Run:
 
 
 class Worker:
-    """One zygote, warm; runs notebooks one after another.
+    """One zygote, warm; runs notebooks one after another, all of one environment.
 
     Raises SandboxError where it does not start.
     """
 
-    def __init__(self, launcher: Launcher, limits: Limits):
+    def __init__(self, launcher: Launcher, limits: Limits, environment: Environment | None = None):
         self._limits = limits
+        self._environment = environment or Environment()
         self._launcher = launcher
         self._lost = False
         self._running: Run | None = None
@@ -122,7 +123,7 @@ class Worker:
         with contextlib.ExitStack() as on_failure:
             on_failure.callback(self._control.close)
             with far:
-                self._process = self._launcher.start(far, self._limits)
+                self._process = self._launcher.start(far, self._limits, self._environment)
             on_failure.callback(self._kill)
             self._zygote = self._greet()
             on_failure.pop_all()

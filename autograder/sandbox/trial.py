@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from autograder.errors import SandboxError
-from autograder.model import Limits
+from autograder.model import Environment, Limits
 from autograder.sandbox.bubblewrap import (
     FIRST_UID,
     PROGRAM,
     BubblewrapLauncher,
     can_be_another,
-    environment,
+    variables,
 )
 from autograder.sandbox.worker import seccomp
 
@@ -90,8 +90,8 @@ def _failure(*, rooms: bool) -> str | None:
     try:
         user = str(FIRST_UID) if can_be_another() else ""
         done = subprocess.run(
-            launcher.command(Limits(), "trial", launcher.apart, user),
-            env=environment(),
+            launcher.command(Limits(), Environment(), "trial", launcher.apart, user),
+            env=variables(),
             cwd="/",
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -1,20 +1,21 @@
 """What of the machine can be seen in the box, as arguments for bubblewrap; all of it only to be read.
 
-That is the system's programs and libraries, the interpreter, and the folders of its packages: nothing of
-``/etc`` but what the loader needs, no home, no course. Where the kit itself is installed among the packages,
-and wherever else something that is to stay hidden lies inside of what is shown, stands something empty.
+That is the system's programs and libraries, the interpreter, and of its packages those that an assignment
+declares: nothing of ``/etc`` but what the loader needs, no home, no course, nothing of the kit. Wherever
+something that is to stay hidden lies inside of what is shown, stands something empty.
 """
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.sandbox.interpreter import PACKAGE_FOLDERS, Interpreter
+from autograder.sandbox.packages import Entries
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 LOADER = ("/etc/ld.so.cache", "/etc/alternatives")
 DEVICES = ("null", "zero", "full", "random", "urandom")
+KIT = Path(__file__).parents[1]
 #: Stands in place of a package: importing it fails as if it were not there.
 NO_PACKAGE = "raise ModuleNotFoundError(f'No module named {__name__!r}', name=__name__)\n"
 
@@ -65,6 +66,19 @@ class View:
                 if self._at(place) == real:
                     self._bind(empty, place)
 
+    def only(self, folder: Path, names: Iterable[str]) -> None:
+        """Show, of what lies in a folder, the files and folders of these names, wherever it could be seen."""
+        real = folder.resolve()
+        within = [bind for bind in self._binds if real.is_relative_to(bind.source)]
+        places = [bind.place / real.relative_to(bind.source) for bind in within]
+        for place in dict.fromkeys([*(one for one in places if self._at(one) == real), real, folder]):
+            self.folder(place.parent)
+            self.arguments += ["--tmpfs", str(place)]
+            self._binds.append(_Bind(self._empty_folder, place))
+            for name in sorted(names):
+                self._bind((real / name).resolve(), place / name)
+            self.arguments += ["--remount-ro", str(place)]
+
     def _bind(self, source: Path, place: Path) -> None:
         self.folder(place.parent)
         self.arguments += ["--ro-bind", str(source), str(place)]
@@ -78,8 +92,8 @@ class View:
         return None
 
 
-def show_machine(view: View, interpreter: Interpreter, hidden: Iterable[Path]) -> None:
-    """Show what ``interpreter`` needs, but nothing that lies in ``hidden``."""
+def show_machine(view: View, interpreter: Interpreter, packages: Entries, hidden: Iterable[Path]) -> None:
+    """Show what ``interpreter`` needs, of installed packages only ``packages``, and nothing of ``hidden``."""
     for path in map(Path, SYSTEM):
         if path.is_symlink():
             view.link(path)
@@ -91,33 +105,24 @@ def show_machine(view: View, interpreter: Interpreter, hidden: Iterable[Path]) -
     concealed = list(hidden)
     for path in concealed:  # before, since the interpreter itself may lie in there
         view.hide(path)
-    for path in map(Path, (*interpreter.packages, *interpreter.needs)):
+    for path in map(Path, interpreter.needs):
         view.show(path)
-    for path in (*concealed, *traces_of_the_kit(interpreter)):
+    for path in _package_folders(interpreter):
+        view.hide(path)
+    for folder, names in packages.items():
+        view.only(Path(folder), names)
+    for path in (*concealed, KIT):
         view.hide(path)
 
 
-def traces_of_the_kit(interpreter: Interpreter) -> list[Path]:
-    """Where the kit may be installed: its package, and the files that lead to it."""
-    own = Path(__file__).parents[1]
-    folders = {Path(path) for path in interpreter.packages}
+def _package_folders(interpreter: Interpreter) -> list[Path]:
+    """All folders of packages that are seen along with the system and the interpreter."""
     libraries = [Path(path) for path in interpreter.needs if Path(path).is_dir()]
-    for tree in {Path("/usr"), Path("/usr/local"), *(path.parent for path in libraries)}:
-        folders.update(_package_folders(tree))
-    traces = [own]
-    for folder in sorted(folders):
-        with os.scandir(folder) as entries:
-            traces += [folder / entry.name for entry in entries if _is_trace(entry.name, own.name)]
-    return traces
-
-
-def _package_folders(tree: Path) -> Iterator[Path]:
-    for name in PACKAGE_FOLDERS:
-        yield from (path for path in tree.glob(f"lib*/python3*/{name}") if path.is_dir())
-
-
-def _is_trace(name: str, package: str) -> bool:
-    return name == package or name.startswith(f"{package}-") or ("__editable__" in name and package in name)
+    trees = {Path("/usr"), Path("/usr/local"), *(path.parent for path in libraries)}
+    places = (
+        path for tree in trees for name in PACKAGE_FOLDERS for path in tree.glob(f"lib*/python3*/{name}")
+    )
+    return sorted(path for path in places if path.is_dir())
 
 
 def device_arguments() -> list[str]:

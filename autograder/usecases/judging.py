@@ -139,6 +139,7 @@ class _WarmWorker:
 
     def __init__(self, assignment: Assignment, launch: Launch):
         self._limits = assignment.limits
+        self._environment = assignment.environment
         self._launch = launch
         self._running: tuple[Launcher, Worker] | None = None
 
@@ -146,7 +147,7 @@ class _WarmWorker:
         if self._running is None:
             launcher = self._launch()
             try:
-                self._running = launcher, Worker(launcher, self._limits)
+                self._running = launcher, Worker(launcher, self._limits, self._environment)
             except BaseException:
                 launcher.close()
                 raise

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from autograder.checking.student import StudentCrashed, StudentMemoryExceeded
-from autograder.model import Limits
+from autograder.model import Environment, Limits
 from autograder.sandbox.bubblewrap import BubblewrapLauncher
 from autograder.sandbox.choice import Way
 from autograder.sandbox.interpreter import this_interpreter
@@ -310,30 +310,34 @@ def test_a_kit_that_is_installed_among_the_packages_cannot_be_imported(
     (packages / "autograder-0.1.0.dist-info").mkdir()
     (packages / "autograder-0.1.0.dist-info" / "direct_url.json").write_text("the course")
     (packages / "plain.py").write_text("open = 1")
+    (packages / "plain-1.dist-info").mkdir()
+    (packages / "plain-1.dist-info" / "METADATA").write_text("Name: plain\nRequires-Dist: autograder\n")
+    (packages / "plain-1.dist-info" / "RECORD").write_text("plain.py,,\nplain-1.dist-info/RECORD,,\n")
     for path in (tmp_path, *tmp_path.parents):
         with contextlib.suppress(PermissionError):
             path.chmod(path.stat().st_mode | 0o055)
     own = this_interpreter()
     interpreter = replace(own, packages=(*own.packages, str(packages)))
     rooms = not sandbox().single_use
-    bench = make_bench(Way(lambda: BubblewrapLauncher(rooms=rooms, interpreter=interpreter)), Limits())
+    way = Way(lambda: BubblewrapLauncher(rooms=rooms, interpreter=interpreter))
+    bench = make_bench(way, Limits(), Environment(packages=("plain",)))
     run = bench.run(
         "import plain; plain.open",
         "import autograder",
         "import autograder.assignments",
         f"open({str(packages / 'autograder' / 'assignments' / '__init__.py')!r})",
-        f"import os; os.listdir({str(packages / 'autograder-0.1.0.dist-info')!r})",
+        f"import os; sorted(os.listdir({str(packages)!r}))",
     )
     shown = [outputs[0].get("ename") or outputs[0]["data"]["text/plain"] for outputs in run.outputs.values()]
-    nothing = "['__init__.py']"
-    assert ["1", "ModuleNotFoundError", "ModuleNotFoundError", "FileNotFoundError", nothing] == shown
+    alone = "['plain-1.dist-info', 'plain.py']"
+    assert ["1", "ModuleNotFoundError", "ModuleNotFoundError", "FileNotFoundError", alone] == shown
 
 
-def test_notebooks_see_the_packages_that_a_student_has(bench: Bench) -> None:
+def test_notebooks_see_the_packages_that_a_student_has_and_no_others(bench: Bench) -> None:
     source = """
         import importlib.util
         print(*(name for name in ("numpy", "IPython", "nbgrader") if importlib.util.find_spec(name)))
         print(subprocess.run([sys.executable, "-c", "import numpy; print(numpy.ones(3).sum())"],
                              capture_output=True, text=True).stdout)
     """
-    assert "numpy IPython nbgrader\n3.0" == said(bench, source)
+    assert "numpy IPython\n3.0" == said(bench, source)

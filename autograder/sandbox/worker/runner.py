@@ -17,9 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
-from . import confinement, streams, wire
+from . import confinement, streams, warmth, wire
 from .examinee import hold
 from .links import receive
 from .shell import CellCompiler, StudentShell, run_cell
@@ -106,7 +104,7 @@ def settle(order: Order) -> None:
         IPYTHONDIR=f"{order.home}/.ipython",
         MPLCONFIGDIR=f"{order.home}/.matplotlib",
     )
-    np.random.seed()  # noqa: NPY002 (as after a start: all runs have the zygote's generator; Python sees to its own)
+    warmth.draw_anew()
     confinement.be_first_to_go()
     apply_limits(order.limits, counted=order.counted)
 

@@ -23,15 +23,13 @@ How far a run is kept apart is one of three:
 ``rooms``  each run has a room of its own (``room.py``) with a first process of its own (``init.py``).
 """
 
-import gc
-import importlib
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Protocol
 
-from . import kernel, room, wire
+from . import kernel, room, warmth, wire
 from .family import Family
 from .init import live, start_confined
 from .links import receive_with_sockets, wait
@@ -90,17 +88,17 @@ class Room:
 class Zygote:
     """Answers the judge's orders, one run at a time."""
 
-    def __init__(self, control: socket.socket, apart: str):
+    def __init__(self, control: socket.socket, apart: str, modules: Sequence[str]):
         self._control = control
         self._shell: StudentShell = make_shell()
+        warmth.warm_up(modules)
         self._running: Running | None = None
         self._start = {"plain": self._start_plain, "box": self._start_box, "rooms": self._start_room}[apart]
         self._door = Door() if apart == "rooms" else None
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
         if apart != "plain":
             kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # nobody is to read or trace it, not even its own user
-        gc.collect()
-        gc.freeze()
+        warmth.freeze()
 
     def serve(self) -> None:
         """Say hello, then answer until the judge hangs up."""
@@ -121,7 +119,7 @@ class Zygote:
         match header["do"]:
             case "run":
                 if header["pictures"]:
-                    warm_up_pictures()
+                    warmth.warm_up_pictures()
                 self._running = self._start(header, sockets)
                 for one in sockets:
                     one.close()
@@ -164,17 +162,7 @@ class Zygote:
         return Room(self._door, first)
 
 
-def warm_up_pictures() -> None:
-    """Import matplotlib, if it is there: once for all runs, and its search for fonts on nobody's account."""
-    try:
-        importlib.import_module("matplotlib.pyplot")
-    except Exception:  # noqa: BLE001 (missing or broken, the notebook that imports it will show why)
-        return
-    gc.collect()
-    gc.freeze()
-
-
-def main(descriptor: str, apart: str) -> None:
-    """The zygote's whole life, on the control socket with that file descriptor."""
+def main(descriptor: str, apart: str, *modules: str) -> None:
+    """The zygote's whole life, on the control socket with that file descriptor; imports ``modules`` first."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the judge's affair
-    Zygote(socket.socket(fileno=int(descriptor)), apart).serve()
+    Zygote(socket.socket(fileno=int(descriptor)), apart, modules).serve()

@@ -13,14 +13,14 @@ from typing import Any
 import nbformat
 import pytest
 
-from autograder.assignments.catalog import assignment_names
+from autograder.assignments.catalog import gradable_names
 
 pytestmark = pytest.mark.functional
 
 Run = Callable[..., CompletedProcess[str]]
 
 ROOT = Path(__file__).parents[3]
-EACH = pytest.mark.parametrize("name", assignment_names(ROOT))
+EACH = pytest.mark.parametrize("name", gradable_names(ROOT))
 
 
 @pytest.fixture(scope="module")

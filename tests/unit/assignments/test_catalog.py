@@ -4,7 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder.assignments.catalog import KIT, assignment_names, find_course, load_assignment
+from autograder.assignments.catalog import (
+    KIT,
+    assignment_names,
+    find_course,
+    gradable_names,
+    load_assignment,
+)
 from autograder.errors import CourseError
 from autograder.model import Limits
 
@@ -177,3 +183,11 @@ def test_only_folders_with_a_notebook_are_assignments(toy_course: Path) -> None:
     (toy_course / "source" / "notes").mkdir()
     (toy_course / "source" / "readme.txt").write_text("")
     assert assignment_names(toy_course) == ("toy",)
+
+
+def test_without_its_packages_an_assignment_is_not_gradable(toy_course: Path) -> None:
+    assert ("toy",) == gradable_names(toy_course)
+    declared = toy_course / "autograder/assignments/toy/environment.toml"
+    declared.write_text('packages = ["nowhere-to-be-found"]')
+    assert () == gradable_names(toy_course)
+    assert ("toy",) == assignment_names(toy_course)

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from autograder.assignments.candidates import Variant, known_mistakes, right_variants
-from autograder.assignments.catalog import KIT, assignment_names, load_assignment
+from autograder.assignments.catalog import KIT, gradable_names, load_assignment
 from autograder.checking.mistakes import Mistake
 
-ASSIGNMENTS = {name: load_assignment(KIT.parent, name) for name in assignment_names(KIT.parent)}
+ASSIGNMENTS = {name: load_assignment(KIT.parent, name) for name in gradable_names(KIT.parent)}
 MISTAKES = [
     (name, one)
     for name, assignment in ASSIGNMENTS.items()

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.assignments.catalog import KIT, assignment_names, load_assignment
+from autograder.assignments.catalog import KIT, gradable_names, load_assignment
 from autograder.checking.runner import run_check
 from autograder.checking.student import StudentCrashed, StudentMalformed, StudentRaised, StudentTimedOut
 from autograder.model import Verdict
 
 EXERCISES = [
     (name, one.name)
-    for name in assignment_names(KIT.parent)
+    for name in gradable_names(KIT.parent)
     for one in load_assignment(KIT.parent, name).exercises
 ]
 #: Of the large exercises, the checks that differ in what they ask.

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from autograder.assignments.candidates import known_mistakes
-from autograder.assignments.catalog import KIT, assignment_names, load_assignment
+from autograder.assignments.catalog import KIT, gradable_names, load_assignment
 from autograder.checking.mistakes import Mistake
 from autograder.model import Verdict
 
@@ -37,7 +37,7 @@ def rows(assignment: str) -> Iterator[tuple[Key, list[str]]]:
 
 ALL = {
     (name, one.exercise, one.name): one
-    for name in assignment_names(KIT.parent)
+    for name in gradable_names(KIT.parent)
     for mistakes in known_mistakes(load_assignment(KIT.parent, name)).values()
     for one in mistakes.forms()
 }

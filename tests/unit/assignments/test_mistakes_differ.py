@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from autograder.assignments.candidates import known_mistakes
-from autograder.assignments.catalog import KIT, assignment_names, load_assignment
+from autograder.assignments.catalog import KIT, gradable_names, load_assignment
 from autograder.checking.likeness import alike
 from autograder.checking.trials import Round, Trial
 from autograder.model import Verdict
@@ -16,7 +16,7 @@ from autograder.model import Verdict
 SEEDS = range(4)
 MISTAKES = {
     (name, exercise): mistakes
-    for name in assignment_names(KIT.parent)
+    for name in gradable_names(KIT.parent)
     for exercise, mistakes in known_mistakes(load_assignment(KIT.parent, name)).items()
 }
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from autograder.assignments.candidates import Variant, right_variants
-from autograder.assignments.catalog import KIT, assignment_names, load_assignment
+from autograder.assignments.catalog import KIT, gradable_names, load_assignment
 from autograder.checking.framework import Kind
 from autograder.model import Verdict
 
-ASSIGNMENTS = {name: load_assignment(KIT.parent, name) for name in assignment_names(KIT.parent)}
+ASSIGNMENTS = {name: load_assignment(KIT.parent, name) for name in gradable_names(KIT.parent)}
 VARIANTS = [(name, one) for name, assignment in ASSIGNMENTS.items() for one in right_variants(assignment)]
 EXERCISES = [(name, one.name) for name, assignment in ASSIGNMENTS.items() for one in assignment.exercises]
 EACH = pytest.mark.parametrize(("assignment", "exercise"), EXERCISES)

@@ -4,6 +4,7 @@ import re
 from dataclasses import asdict
 from pathlib import Path
 
+from autograder.assignments.environment import read_environment
 from autograder.assignments.limits import read_limits
 from autograder.model import Limits
 
@@ -48,3 +49,13 @@ def test_the_example_of_limits_is_read(tmp_path: Path) -> None:
     (tmp_path / "limits.toml").write_text(example)
     assert 60.0 == read_limits(tmp_path, "multihead").notebook_seconds
     assert 4 * 2**30 == read_limits(tmp_path, "multihead").memory_bytes
+
+
+def test_the_example_of_an_environment_is_read(tmp_path: Path) -> None:
+    text = (ROOT / "docs/environments.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "environment.toml").write_text(example)
+    environment, limits = read_environment(tmp_path)
+    assert (("torch",), {"call_seconds": 4.0}) == (environment.packages, limits)
+    table = dict(re.findall(r"^\| `(\w+)` \| `?(\w+)`? \|", text, re.MULTILINE))
+    assert {"packages": "none", "optional": "matplotlib", "warm_up": "none"} == table

@@ -151,7 +151,7 @@ def test_as_root_the_box_has_the_rights_it_needs_and_no_others(
     launcher: BubblewrapLauncher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bubblewrap, "can_be_another", lambda: True)
-    arguments = launcher.arguments(LIMITS)
+    arguments = launcher.arguments(LIMITS, {})
     assert "--unshare-user" not in arguments
     assert ["--cap-drop", "ALL"] == arguments[arguments.index("--cap-drop") :][:2]
     assert {
@@ -169,7 +169,7 @@ def test_as_an_ordinary_user_the_box_has_users_of_its_own(
     launcher: BubblewrapLauncher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bubblewrap, "can_be_another", lambda: False)
-    arguments = launcher.arguments(LIMITS)
+    arguments = launcher.arguments(LIMITS, {})
     assert {"CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_SYS_PTRACE"} == rights(arguments)
     assert ["--unshare-user", "--uid", "1000", "--gid", "1000"] == [
         *arguments[arguments.index("--unshare-user") :][:5]
@@ -180,7 +180,7 @@ def test_as_an_ordinary_user_the_box_has_users_of_its_own(
 def test_a_box_for_one_run_has_no_right_to_mount(root: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bubblewrap, "can_be_another", lambda: root)
     launcher = BubblewrapLauncher(rooms=False)
-    assert "CAP_SYS_ADMIN" not in rights(launcher.arguments(LIMITS))
+    assert "CAP_SYS_ADMIN" not in rights(launcher.arguments(LIMITS, {}))
     launcher.close()
 
 
@@ -189,7 +189,7 @@ def rights(arguments: list[str]) -> set[str]:
 
 
 def test_every_namespace_is_left_and_all_ends_with_the_judge(launcher: BubblewrapLauncher) -> None:
-    arguments = launcher.arguments(LIMITS)
+    arguments = launcher.arguments(LIMITS, {})
     for option in ("pid", "net", "ipc", "uts", "cgroup-try"):
         assert f"--unshare-{option}" in arguments
     assert {"--die-with-parent", "--new-session", "--as-pid-1"} <= set(arguments)
@@ -198,7 +198,7 @@ def test_every_namespace_is_left_and_all_ends_with_the_judge(launcher: Bubblewra
 
 def test_nothing_of_our_environment_goes_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", "x")
-    environment = bubblewrap.environment()
+    environment = bubblewrap.variables()
     assert "SECRET" not in environment
     assert ("/tmp", "student") == (environment["HOME"], environment["USER"])
 

@@ -1,13 +1,11 @@
 """The plain launcher: what a worker gets to see of this process, and what stays of it."""
 
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autograder.sandbox.interpreter import this_interpreter
 from autograder.sandbox.launcher import PlainLauncher, worker_command, worker_environment
 
 Bench = Any  # tests/conftest.py
@@ -30,8 +28,11 @@ def test_the_environment_is_not_ours(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_worker_runs_this_interpreter_without_reading_path_files() -> None:
-    command = worker_command(this_interpreter(), "/worker", "zygote", "3", "plain")
-    assert [sys.executable, "-S", "-s", "-P", "-B", "-c"] == command[:6]
+    command = worker_command(
+        "/bin/python", {"/lib": frozenset({"b", "a"})}, "/worker", "zygote", "3", "plain"
+    )
+    assert ["/bin/python", "-S", "-s", "-P", "-B", "-c"] == command[:6]
+    assert ["zygote", "/worker", '{"/lib": ["a", "b"]}', "3", "plain"] == command[7:]
 
 
 def test_a_run_inherits_nothing_but_its_own_descriptors(bench: Bench) -> None:

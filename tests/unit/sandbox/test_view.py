@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox.interpreter import Interpreter, this_interpreter
-from autograder.sandbox.view import NO_PACKAGE, View, show_machine, traces_of_the_kit
+from autograder.sandbox.view import NO_PACKAGE, View, show_machine
 
 
 class Machine:
@@ -28,6 +28,8 @@ class Machine:
         words = iter(self.view.arguments)
         found: Path | None = None
         for word in words:
+            if word == "--tmpfs" and place.is_relative_to(next(words)):
+                found = None
             if word != "--ro-bind":
                 continue
             source, at = Path(next(words)), Path(next(words))
@@ -103,7 +105,12 @@ def test_an_interpreter_inside_of_a_hidden_course_is_seen_and_nothing_else_there
     packages = machine.make("course/.venv/lib/site-packages/numpy.py").parent
     machine.make("course/solutions/answers.py")
     machine.view.show(machine.folder)
-    show_machine(machine.view, Interpreter("python", (str(packages),)), [machine.folder / "course"])
+    show_machine(
+        machine.view,
+        Interpreter("python", (str(packages),)),
+        {str(packages): frozenset({"numpy.py"})},
+        [machine.folder / "course"],
+    )
     assert "course/.venv/lib/site-packages/numpy.py" == machine.seen(
         "course/.venv/lib/site-packages/numpy.py"
     )
@@ -114,25 +121,47 @@ def test_a_course_inside_of_what_the_interpreter_needs_is_hidden(machine: Machin
     machine.make("conda/lib/python3.12/os.py")
     machine.make("conda/lib/course/checks.py")
     library = machine.folder / "conda" / "lib"
-    show_machine(machine.view, Interpreter("python", (), (str(library),)), [library / "course"])
+    show_machine(machine.view, Interpreter("python", (), (str(library),)), {}, [library / "course"])
     assert "conda/lib/python3.12/os.py" == machine.seen("conda/lib/python3.12/os.py")
     assert None is machine.seen("conda/lib/course/checks.py")
 
 
-def test_the_kit_among_the_packages_is_hidden_with_all_that_leads_to_it(machine: Machine) -> None:
+def test_of_installed_packages_only_those_are_seen_that_were_named(machine: Machine) -> None:
     packages = "lib/python3.12/site-packages"
-    hidden = (
+    names = (
         "autograder/checks.py",
-        "autograder-0.1.0.dist-info/RECORD",
         "__editable__.autograder-0.1.0.pth",
+        "numpy/core.py",
+        "torch/nn.py",
+        "six.py",
     )
-    for name in (*hidden, "numpy/core.py", "autograd/core.py"):
+    for name in names:
         machine.make(f"{packages}/{name}", "x")
-    interpreter = Interpreter("python", (str(machine.folder / packages),))
-    show_machine(machine.view, interpreter, [])
-    seen = {name: machine.seen(f"{packages}/{name}") for name in hidden}
-    assert dict(zip(hidden, [None, None, "empty"], strict=True)) == seen
-    assert f"{packages}/autograd/core.py" == machine.seen(f"{packages}/autograd/core.py")
+    folder = machine.folder / packages
+    interpreter = Interpreter("python", (str(folder),), (str(machine.folder / "lib"),))
+    show_machine(machine.view, interpreter, {str(folder): frozenset({"numpy", "six.py"})}, [])
+    seen = [name for name in names if machine.seen(f"{packages}/{name}")]
+    assert ["numpy/core.py", "six.py"] == seen
+
+
+def test_packages_are_seen_wherever_their_folder_can_be_reached(machine: Machine) -> None:
+    machine.make("real/site-packages/numpy.py")
+    machine.make("real/site-packages/torch.py")
+    (machine.folder / "link").symlink_to("real")
+    machine.view.show(machine.folder / "link")
+    machine.view.only(machine.folder / "link" / "site-packages", ["numpy.py"])
+    for place in ("real", "link"):
+        assert machine.seen(f"{place}/site-packages/numpy.py")
+        assert None is machine.seen(f"{place}/site-packages/torch.py")
+
+
+def test_folders_of_packages_that_the_interpreter_does_not_use_are_hidden(machine: Machine) -> None:
+    machine.make("python/lib/python3.12/os.py")
+    machine.make("python/lib/python3.12/site-packages/torch.py")
+    library = machine.folder / "python" / "lib"
+    show_machine(machine.view, Interpreter("python", (), (str(library),)), {}, [])
+    assert machine.seen("python/lib/python3.12/os.py")
+    assert None is machine.seen("python/lib/python3.12/site-packages/torch.py")
 
 
 def test_this_interpreter_needs_itself_its_library_and_its_packages() -> None:
@@ -143,8 +172,3 @@ def test_this_interpreter_needs_itself_its_library_and_its_packages() -> None:
         file = Path(__import__(module).__file__).resolve()
         system = file.is_relative_to("/usr")
         assert system or any(file.is_relative_to(Path(one).resolve()) for one in needed)
-
-
-def test_the_kit_itself_is_among_its_traces() -> None:
-    traces = traces_of_the_kit(this_interpreter())
-    assert Path(__file__).parents[3] / "autograder" in traces
