@@ -1,8 +1,8 @@
 """Visible checks as checks of the judge: the trusted copy of their helper calls the student's functions.
 
 The helper module of an assignment has a function ``check_<exercise>`` for each exercise, whose
-parameters carry the names of the student's functions, and an exception ``CheckFailed`` whose text
-is the sentence for the student.
+parameters carry names of the notebook (the student's functions and classes, and others that it needs on the
+student's side), and an exception ``CheckFailed`` whose text is the sentence for the student.
 """
 
 import inspect
@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.framework import Check, CheckFailure, CheckSet, Kind
-from autograder.checking.student import Remote, Student, function
+from autograder.checking.notebook_names import Name
+from autograder.checking.student import Student
 from autograder.errors import CourseError
 
 NAME = "visible"
@@ -48,39 +49,9 @@ def visible_check(module: ModuleType, exercise: str, weight: float) -> Check:
 
     def run(student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
         try:
-            target(*(_looking_ahead(function(student, name)) for name in names))
+            target(*(Name(student, name) for name in names))
         except failed as failure:
             raise CheckFailure(str(failure)) from None
 
     run.__doc__ = inspect.getdoc(target) or f"The visible checks of {exercise}."
     return Check(NAME, exercise, Kind.VISIBLE, weight, run)
-
-
-class _Dict:
-    """A dict of the student's, copied whole at the first look: one exchange instead of one an item."""
-
-    kind = "dict"
-
-    def __init__(self, remote: Remote):
-        self.remote = remote
-        self._items: dict[str | int, Any] | None = None
-
-    def __getitem__(self, key: str | int) -> Any:
-        if self._items is None:
-            whole = self.remote.fetch()
-            self._items = whole if isinstance(whole, dict) else {}
-        return self._items[key]
-
-
-def _looking_ahead(call: Callable[..., Any]) -> Callable[..., Any]:
-    """A student's function whose results, where they are dicts, are read as ``_Dict``."""
-
-    def ahead(*args: Any) -> Any:
-        value = call(*(one.remote if isinstance(one, _Dict) else one for one in args))
-        return tuple(map(_ahead, value)) if isinstance(value, tuple) else _ahead(value)
-
-    return ahead
-
-
-def _ahead(value: Any) -> Any:
-    return _Dict(value) if isinstance(value, Remote) and value.kind == "dict" else value

@@ -1,0 +1,114 @@
+"""What stands for the names and objects of a student's notebook in a visible check.
+
+Visible checks are written for the notebook in which they run: they call functions, make objects of classes,
+ask for attributes and set them. The judge runs the same lines with stand-ins, and each of these steps is a
+request to the student's side.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from autograder.checking.student import Remote, Student, StudentRaised
+
+
+class Name:
+    """A name of the notebook: called, or followed to a dotted one, such as ``np.random.default_rng``.
+
+    What it stands for is looked up when it is called, not before.
+    """
+
+    def __init__(self, student: Student, name: str):
+        self._student, self._name = student, name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the student's function returns, or an object of the class."""
+        return _called(partial(self._student.call, self._name), args, kwargs)
+
+    def __getattr__(self, name: str) -> "Name":
+        _refuse_special(name)
+        return Name(self._student, f"{self._name}.{name}")
+
+
+class Dict:
+    """A dict of the student's, copied whole at the first look: one exchange instead of one an item."""
+
+    kind = "dict"
+
+    def __init__(self, remote: Remote):
+        self.remote = remote
+        self._items: dict[str | int, Any] | None = None
+
+    def __getitem__(self, key: str | int) -> Any:
+        if self._items is None:
+            whole = self.remote.fetch()
+            self._items = whole if isinstance(whole, dict) else {}
+        return self._items[key]
+
+
+class Object:
+    """An object of the student's, such as a layer or a tensor: called, its attributes read and set.
+
+    Raises AttributeError where an attribute is missing, and a ``StudentFailure`` where the student's code
+    breaks down.
+    """
+
+    __slots__ = ("remote",)
+    remote: Remote
+
+    def __init__(self, remote: Remote):
+        object.__setattr__(self, "remote", remote)
+
+    @property
+    def kind(self) -> str:
+        """What it is, for a sentence."""
+        return self.remote.kind
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the object answers."""
+        return _called(self.remote.call, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        _refuse_special(name)
+        try:
+            return seen(self.remote.attribute(name))
+        except StudentRaised as error:
+            if error.exception == "AttributeError":
+                raise AttributeError(name) from error
+            raise
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.remote.set_attribute(name, _held(value))
+
+
+#: How an answer is seen that stays on the student's side, by its kind; of other kinds it is seen as it is.
+_SEEN_AS: dict[str, Callable[[Remote], Any]] = {
+    "dict": Dict,
+    "object": Object,
+    "function": Object,
+    "class": Object,
+}
+
+
+def seen(value: Any) -> Any:
+    """An answer as a visible check sees it."""
+    if isinstance(value, tuple):
+        return tuple(map(seen, value))
+    if isinstance(value, Remote) and value.kind in _SEEN_AS:
+        return _SEEN_AS[value.kind](value)
+    return value
+
+
+def _called(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return seen(call(*map(_held, args), **{name: _held(one) for name, one in kwargs.items()}).value)
+
+
+def _held(argument: Any) -> Any:
+    """An argument as the student's side takes it."""
+    return argument.remote if isinstance(argument, Dict | Object) else argument
+
+
+def _refuse_special(name: str) -> None:
+    """What Python itself asks of an object is asked of the stand-in."""
+    if name.startswith("__"):
+        raise AttributeError(name)
