@@ -54,6 +54,7 @@ class Model(Composite):
         vocabulary: how many different characters there are.
         context: how many places it can read at most.
         make_attention: makes the attention layer of a block.
+        seed: where the first numbers of all parameters come from: a number, or a random generator.
 
     >>> from autodiff.layers import Linear
     >>> model = Model(65, make_attention=lambda d_model, rng: Linear(d_model, d_model, rng))
@@ -69,7 +70,7 @@ class Model(Composite):
         context: int = 32,
         d_model: int = 64,
         blocks: int = 2,
-        seed: int = 42,
+        seed: int | np.random.Generator = 42,
     ):
         super().__init__()
         rng = np.random.default_rng(seed)
