@@ -1,0 +1,1 @@
+../weighted_attention/attention_examples.py

@@ -1,0 +1,1 @@
+../multihead/layer_examples.py

@@ -1,0 +1,1 @@
+../multihead/outcomes.py

@@ -1,0 +1,1 @@
+../multihead/worked_examples.py
