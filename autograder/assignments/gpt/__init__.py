@@ -1,0 +1,1 @@
+"""The assignment ``gpt``: hidden checks, known mistakes, right solutions in other styles."""

@@ -1,0 +1,1 @@
+"""Known mistakes, one module an exercise."""
