@@ -11,6 +11,9 @@ from torch import nn
 
 import torch_multihead as reference
 from autograder.assignments.loading import load_module
+from autograder.checking.local import LocalStudent
+from autograder.checking.notebook_names import Name
+from autograder.checking.student import StudentRaised
 
 SOURCE = Path(__file__).parents[4] / "source" / "torch_multihead"
 visible_checks = load_module(SOURCE / "visible_checks.py", helpers=SOURCE)
@@ -25,7 +28,13 @@ def direct(cls: Any) -> tuple[Any, Any]:
     return cls, torch
 
 
-WAYS = pytest.mark.parametrize("way", [direct], ids=["in the notebook"])
+def by_proxy(cls: Any) -> tuple[Any, Any]:
+    """As the judge calls it: arrays are copied, everything else stays behind a window."""
+    student = LocalStudent({"MultiHeadAttention": cls, "torch": torch})
+    return Name(student, "MultiHeadAttention"), Name(student, "torch")
+
+
+WAYS = pytest.mark.parametrize("way", [direct, by_proxy], ids=["in the notebook", "by the judge"])
 
 
 def grown(**methods: Any) -> type:
@@ -189,9 +198,14 @@ ODD_ANSWERS: list[Any] = [
     *(None, True, 3, 2.5, 1j, "text", b"bytes", [1, 2], {}, set(), (), (1,), object(), object, len),
     *(np.float32(1), np.array(1.0), np.zeros((1, 2, 2, 2)), np.zeros((1, 2, 4))),
     *(torch.tensor(1.0), torch.zeros(0), torch.zeros(1, 2, 2, 2), torch.full((1, 2, 4), torch.nan)),
-    *(torch.zeros(1, 2, 4, dtype=torch.complex64), torch.zeros(1, 2, 4, dtype=torch.bfloat16)),
-    *(torch.zeros(1, 2, 4).to_sparse(), torch.zeros(1, 2, 4, device="meta"), torch.zeros(1, 2, 4) > 0),
+    *(torch.zeros(1, 2, 4, dtype=torch.complex64), torch.zeros(1, 2, 4) > 0),
     *(nn.Linear(2, 2), [torch.zeros(1, 2, 4)], (torch.zeros(1, 2, 4), torch.zeros(2))),
+]
+#: Tensors that PyTorch does not turn into arrays.
+NO_ARRAYS = [
+    torch.zeros(1, 2, 4, dtype=torch.bfloat16),
+    torch.zeros(1, 2, 4).to_sparse(),
+    torch.zeros(1, 2, 4, device="meta"),
 ]
 
 
@@ -203,6 +217,17 @@ def test_any_odd_answer_leads_to_a_sentence(exercise: str, way: Way) -> None:
         assert text.startswith(exercise), answer
         assert ": expected " in text or "numbers are wrong" in text
         assert "Remote" not in text
+
+
+@pytest.mark.parametrize("exercise", METHODS)
+def test_a_tensor_that_is_no_array_leads_to_a_sentence_in_the_notebook_and_counts_as_an_error_for_the_judge(
+    exercise: str,
+) -> None:
+    for answer in NO_ARRAYS:
+        cls = grown(**{exercise: lambda *_, answer=answer: answer})
+        assert "got a Tensor" in complaint(exercise, cls)
+        with pytest.raises(StudentRaised):
+            check(exercise, cls, by_proxy)
 
 
 @WAYS
