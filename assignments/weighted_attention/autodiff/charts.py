@@ -63,7 +63,7 @@ def maps(outcome: Outcome, option: str) -> Chart:
     letters = [{" ": "␣", "\n": "↵"}.get(letter, letter) for letter in outcome.probe[:seq]]
     across = min(heads, 4)
     down = -(-heads // across)
-    figure, grid = _figure(3.1 * across, 3.1 * down * blocks, down * blocks, across)
+    figure, grid = _figure(3.5 * across, 3.5 * down * blocks, down * blocks, across)
     told = []
     for block in range(blocks):
         for head in range(heads):
@@ -71,8 +71,9 @@ def maps(outcome: Outcome, option: str) -> Chart:
             # The root makes small shares visible; white is still 0, and dark 1.
             axes.imshow(outcome.weights[block, head] ** 0.5, cmap="Blues", vmin=0, vmax=1)
             axes.set_title(f"block {block}, head {head}", fontsize=10, color=INK)
-            axes.set_xticks(range(seq), letters, fontsize=6)
-            axes.set_yticks(range(seq), letters, fontsize=6)
+            axes.set_xticks(range(seq), letters, fontsize=7)
+            axes.set_yticks(range(seq), letters, fontsize=7)
+            axes.tick_params(length=0, pad=2)
             strongest = outcome.weights[block, head][-1].argmax()
             told.append(
                 f"block {block} head {head} looks from the last character mostly at {letters[strongest]!r}"
