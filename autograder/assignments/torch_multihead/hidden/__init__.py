@@ -1,0 +1,1 @@
+"""The hidden checks of ``torch_multihead``, a module for each exercise."""

@@ -1,0 +1,1 @@
+"""Known mistakes of ``torch_multihead``, a module for each exercise."""

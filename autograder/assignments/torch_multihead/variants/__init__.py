@@ -1,0 +1,1 @@
+"""Right solutions of ``torch_multihead`` in other styles than the reference."""
