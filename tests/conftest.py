@@ -8,6 +8,7 @@ examples every time.
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -39,6 +40,10 @@ collect_ignore_glob = ["courses/*"]
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+
+# A suite that is started in the background ignores Ctrl-C, and so would all that it starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: Tight limits of CPU time and size, for tests in which something does not end, on a busy machine, too.
 STRICT = Limits(

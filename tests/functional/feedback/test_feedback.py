@@ -160,7 +160,9 @@ def test_hidden_things_are_in_no_feedback(fed: Path) -> None:
 
 def test_no_feedback_says_where_things_lie_on_the_grading_machine(fed: Path) -> None:
     shown = html.unescape(feedback_of(fed, "zoë hostile"))
-    assert "Paths: . ~ site-packages/numpy/__init__.py visible_checks.py python" in shown
+    # What the system's own Python has as its prefix is everybody's.
+    python = "/usr" if sys.base_prefix == "/usr" else "python"
+    assert f"Paths: . ~ site-packages/numpy/__init__.py visible_checks.py {python}\n" in shown
     assert "File attention.py:" in shown
     folders = {sys.prefix, sys.base_prefix, tempfile.gettempdir(), str(Path.home()), str(fed)} - {"/usr", "/"}
     for path in (fed / "feedback").rglob("*.*"):
