@@ -69,14 +69,15 @@ def too_deep(path: Path) -> bool:
     return len(path.parts) > MAX_DEPTH or len(os.fsencode(path)) > MAX_PATH_BYTES
 
 
-def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
+def write_atomically(path: Path, data: bytes, *, mode: int = 0o644, durable: bool = True) -> None:
     """Put ``data`` at ``path`` in one step, with exactly the permissions ``mode``.
 
-    The folder must exist. Raises OSError (disk full, read-only folder); the old file is then untouched.
+    Unless ``durable``, it may be lost when the machine, not only this program, comes to a sudden end. The
+    folder must exist. Raises OSError (disk full, read-only folder); the old file is then untouched.
     """
     partial = path.with_name(f".{secrets.token_hex(8)}.partial")
     try:
-        write_new_file(partial, data, mode=mode)
+        write_new_file(partial, data, mode=mode, durable=durable)
         partial.replace(path)
     except BaseException:
         partial.unlink(missing_ok=True)
@@ -92,14 +93,15 @@ def remove_partial_files(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def write_new_file(path: Path, data: bytes, *, mode: int) -> None:
-    """Make a file that did not exist, on disk when this returns; raises FileExistsError otherwise."""
+def write_new_file(path: Path, data: bytes, *, mode: int, durable: bool = True) -> None:
+    """Make a file that did not exist; raises FileExistsError otherwise. If ``durable`` it is on disk then."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
         file.flush()
         os.fchmod(descriptor, mode)
-        os.fsync(descriptor)
+        if durable:
+            os.fsync(descriptor)
 
 
 def place_new_file(made: Path, path: Path) -> None:

@@ -16,7 +16,6 @@ from typing import Any
 from autograder.gradebook.verdicts import markdown, verdict_output
 from autograder.model import ExerciseResult, Status, SubmissionResult
 from autograder.notebooks.executed import ExecutedNotebook, Output
-from autograder.notebooks.matching import match
 from autograder.notebooks.reading import Cell
 from autograder.notebooks.salvage import GIVEN
 from autograder.notebooks.source import SourceNotebook
@@ -107,7 +106,7 @@ class _Builder:
 
     def from_submission(self, executed: ExecutedNotebook) -> list[_Placed]:
         """The submission's cells with the release's marks; lost cells are put back."""
-        fit = match(executed.submission, self._source)
+        fit = executed.fit(self._source)
         at = {index: grade_id for grade_id, index in fit.places.items()}
         ran = sorted(index for index in executed.outputs if index != GIVEN)
         counts = {index: count for count, index in enumerate(ran, start=1)}

@@ -30,8 +30,9 @@ def write_autograded(
     CourseError where the folder cannot be written.
     """
     ours = {Path(f"{name}.ipynb") for name in notebooks} | set(assignment.given_files)
+    given = {path: assignment.source_dir / path for path in assignment.given_files}
     sources = {} if submitted is None else {path: submitted / path for path in _other_files(submitted, ours)}
-    sources |= {path: assignment.source_dir / path for path in assignment.given_files}
+    sources |= given
     files = {path: data for path, source in sources.items() if (data := _read(source)) is not None}
     for name, notebook in notebooks.items():
         text = json.dumps(notebook, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
@@ -39,7 +40,8 @@ def write_autograded(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, data in files.items():
-            _place(folder, path, data)
+            # What stands in source/ anyway need not be on disk before the next file is begun.
+            _place(folder, path, data, durable=path not in given)
         _remove_others(folder, files.keys())
     except OSError as error:
         raise CourseError(f"The folder {folder} cannot be written: {error.strerror or error}.") from error
@@ -74,7 +76,7 @@ def _read(path: Path) -> bytes | None:
         return None
 
 
-def _place(folder: Path, path: Path, data: bytes) -> None:
+def _place(folder: Path, path: Path, data: bytes, *, durable: bool) -> None:
     """Write a file unless it is there already; what an earlier grading left in its way goes."""
     target = folder / path
     for above in reversed(path.parents[:-1]):
@@ -84,7 +86,7 @@ def _place(folder: Path, path: Path, data: bytes) -> None:
     if target.is_dir() and not target.is_symlink():
         shutil.rmtree(target)
     if _read(target) != data:
-        write_atomically(target, data, mode=MODE)
+        write_atomically(target, data, mode=MODE, durable=durable)
 
 
 def _remove_others(folder: Path, kept: Collection[Path]) -> None:

@@ -103,7 +103,9 @@ def _grade(course: Course, student: str) -> Entry:
         Gradebook(assignment, course.configuration) as book,
     ):
         records = Records(assignment.course, assignment.name)
-        grader = Grader(assignment, course.judges, book, records, sandboxed=course.sandboxed, force=True)
+        grader = Grader(
+            assignment, course.judges, lambda: book, records, sandboxed=course.sandboxed, force=True
+        )
         [entry] = grader.grade({student: folder})
         return entry
 

@@ -16,7 +16,7 @@ Rules, in the order in which they apply:
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from autograder.notebooks.given import lost_imports
 from autograder.notebooks.halves import Whole, rejoin
@@ -49,10 +49,14 @@ class Examine:
 
 @dataclass(frozen=True)
 class Plan:
-    """Steps in order, every exercise examined exactly once, and sentences on what was unusual."""
+    """Steps in order, every exercise examined exactly once, and sentences on what was unusual.
+
+    ``fit`` is how the submission fits its source.
+    """
 
     steps: tuple[RunCell | Examine, ...]
     notes: tuple[str, ...] = ()
+    fit: Match | None = field(default=None, compare=False)
 
 
 def plan(submission: Notebook, source: SourceNotebook) -> Plan:
@@ -80,7 +84,7 @@ def plan(submission: Notebook, source: SourceNotebook) -> Plan:
     notes += [_whole_note(whole) for whole in wholes]
     notes += _cell_notes(submission, source, fit)
     more = [f"{len(notes) - NOTES_LIMIT} more notes were left out."] if len(notes) > NOTES_LIMIT else []
-    return Plan(tuple(steps), (*submission.notes, *notes[:NOTES_LIMIT], *more))
+    return Plan(tuple(steps), (*submission.notes, *notes[:NOTES_LIMIT], *more), fit)
 
 
 def _anchors(submission: Notebook, source: SourceNotebook, fit: Match) -> tuple[dict[str, int], list[str]]:

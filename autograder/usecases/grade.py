@@ -7,8 +7,9 @@ interrupts grading, the next run does again what was not finished.
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from autograder.assignments.catalog import Assignment
@@ -111,8 +112,13 @@ def grade_class(
     with grading_lock(assignment.course):
         secret = course_secret(assignment.course)
         records = Records(assignment.course, assignment.name)
-        at_work = judges_for(assignment, secret, launch, min(jobs, len(folders)))
-        with Gradebook(assignment) as book, at_work as judges:
+        with ExitStack() as at_work:
+            judges = at_work.enter_context(judges_for(assignment, secret, launch, min(jobs, len(folders))))
+
+            @cache
+            def book() -> Gradebook:
+                return at_work.enter_context(Gradebook(assignment))
+
             grader = Grader(assignment, judges, book, records, sandboxed=launch.sandboxed, force=force)
             try:
                 for entry in grader.grade(folders):
@@ -124,18 +130,25 @@ def grade_class(
     return entries
 
 
+#: So many times as far as later on judges are ahead while the gradebook is opened or made.
+HEAD_START = 5
+
 #: Brings a submission's entry about; what goes wrong with it alone is in the entry.
 Finish = Callable[[], Entry]
 
 
 class Grader:
-    """Brings submissions up to date; ``force`` grades unchanged ones again, too."""
+    """Brings submissions up to date; ``force`` grades unchanged ones again, too.
+
+    ``book`` gives the gradebook. It is first asked for when there is something to record or to look up: what
+    has no record can be judged while a gradebook is being made, which takes seconds.
+    """
 
     def __init__(
         self,
         assignment: Assignment,
         judges: Judges,
-        book: Gradebook,
+        book: Callable[[], Gradebook],
         records: Records,
         *,
         sandboxed: bool,
@@ -151,10 +164,12 @@ class Grader:
     def grade(self, folders: Mapping[str, Path]) -> Iterator[Entry]:
         """The entries of all students, in order; some are being judged ahead of that."""
         begun: deque[Finish] = deque()
+        ahead = HEAD_START * self._judges.ahead
         for student, folder in folders.items():
             begun.append(self._begin(student, folder))
-            if len(begun) > self._judges.ahead:
+            while len(begun) > ahead:
                 yield begun.popleft()()
+                ahead = self._judges.ahead
         while begun:
             yield begun.popleft()()
 
@@ -171,12 +186,11 @@ class Grader:
 
     def _submit(self, student: str, folder: Path) -> Finish:
         fingerprint = submission_fingerprint(folder)
-        before = self._book.standing(student)
         record = None if self._force else self._records.read(student)
         if record is not None and self._is_current(record, fingerprint):
-            return partial(self._finish, student, lambda: self._unchanged(record, before))
+            return partial(self._finish, student, lambda: self._unchanged(record))
         task = self._judges.submit(student, folder)
-        return partial(self._finish, student, lambda: self._graded(task(), fingerprint, before, folder))
+        return partial(self._finish, student, lambda: self._graded(task(), fingerprint, folder))
 
     def _finish(self, student: str, entry: Finish) -> Entry:
         try:
@@ -186,13 +200,17 @@ class Grader:
         except Exception as error:  # noqa: BLE001 (the others' grades must not depend on this one)
             return self._fault(our_fault(self._assignment, student, error))
 
-    def _unchanged(self, record: Record, before: Standing | None) -> Entry:
-        self._book.renew_late_penalty(record.result.student)
-        return Entry(self._book.complete(record.result), skipped=True, before=before)
+    def _unchanged(self, record: Record) -> Entry:
+        book = self._book()
+        before = book.standing(record.result.student)
+        book.renew_late_penalty(record.result.student)
+        return Entry(book.complete(record.result), skipped=True, before=before)
 
-    def _graded(self, graded: Graded, fingerprint: str, before: Standing | None, folder: Path) -> Entry:
+    def _graded(self, graded: Graded, fingerprint: str, folder: Path) -> Entry:
         """Record it, first in the gradebook."""
-        result = self._book.record(graded.result, graded.executed, folder)
+        book = self._book()
+        before = book.standing(graded.result.student)
+        result = book.record(graded.result, graded.executed, folder)
         self._records.write(Record(fingerprint, self._assignment.fingerprint, graded.result))
         return Entry(result, before=before, trace=graded.trace)
 
@@ -215,5 +233,5 @@ class Grader:
             and record.submission_fingerprint == fingerprint
             and record.assignment_fingerprint == self._assignment.fingerprint
             and record.result.status is not Status.JUDGE_ERROR
-            and self._book.is_recorded(record.result)
+            and self._book().is_recorded(record.result)
         )

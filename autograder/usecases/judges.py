@@ -24,6 +24,7 @@ from autograder.assignments.catalog import Assignment, load_assignment
 from autograder.errors import JudgeError
 from autograder.sandbox.launcher import Launch
 from autograder.sandbox.worker import kernel
+from autograder.usecases.garbage import rarely_search_for_garbage
 from autograder.usecases.judging import Judge
 from autograder.usecases.one_thread import one_thread_each
 from autograder.usecases.submissions import Graded, grade_folder
@@ -132,7 +133,9 @@ class _Office:
 
     @functools.cached_property
     def judge(self) -> Judge:
-        return Judge(self.assignment, self.secret, self.launch)
+        judge = Judge(self.assignment, self.secret, self.launch)
+        rarely_search_for_garbage()
+        return judge
 
     def close(self) -> None:
         """End its worker, if there is one."""
@@ -146,6 +149,7 @@ _offices: list[_Office] = []
 
 def _begin(course: Path, name: str, secret: bytes, launch: Launch) -> None:
     """Make this process a judge's. It ends with the grader's, however that ends."""
+    _stay_on_one_core()
     office = _Office(course, name, secret, launch)
     _offices.append(office)
     multiprocessing.util.Finalize(None, office.close, exitpriority=1)
@@ -155,6 +159,17 @@ def _begin(course: Path, name: str, secret: bytes, launch: Launch) -> None:
     parent = multiprocessing.parent_process()
     if parent is None or not parent.is_alive():
         os._exit(1)
+
+
+def _stay_on_one_core() -> None:
+    """Keep this process, and the worker that it starts, on one core: while one is at work the other waits.
+
+    To wake somebody on another core, which has gone to sleep, takes longer than most answers.
+    """
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        number = int(multiprocessing.current_process().name.rpartition("-")[2])  # SpawnProcess-1, -2, ...
+        os.sched_setaffinity(0, {cores[number % len(cores)]})
 
 
 def _grade(student: str, folder: Path) -> Graded:

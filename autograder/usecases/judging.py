@@ -17,7 +17,6 @@ from autograder.checking.student import BUILTIN_EXCEPTIONS
 from autograder.errors import JudgeError
 from autograder.model import ExerciseResult
 from autograder.notebooks.executed import ExecutedNotebook
-from autograder.notebooks.matching import match
 from autograder.notebooks.reading import Notebook
 from autograder.notebooks.salvage import GIVEN, Examine, plan
 from autograder.notebooks.source import SourceNotebook
@@ -117,7 +116,7 @@ class Judge:
         notes = [*planned.notes, *files.notes, *map(_note, result.stopped)]
         if assessed.fault is not None:
             notes.append(NO_DIAGNOSIS)
-        executed = ExecutedNotebook(submission, result.outputs)
+        executed = ExecutedNotebook(submission, result.outputs, planned.fit)
         errors = _errors(executed, source, result.stopped)
         exercises = tuple(replace(one, error=errors.get(one.name)) for one in assessed.exercises)
         return Judged(exercises, executed, tuple(notes), assessed.fault)
@@ -184,7 +183,7 @@ def _errors(executed: ExecutedNotebook, source: SourceNotebook, stopped: Sequenc
     """With which error the solution cells ended, by exercise; a name of the student's own is not repeated."""
     left_out = {one.cell for one in stopped}
     errors = {}
-    for name, cell in match(executed.submission, source).places.items():
+    for name, cell in executed.fit(source).places.items():
         for output in () if cell in left_out else executed.outputs.get(cell, ()):
             if output["output_type"] == "error":
                 errors[name] = output["ename"] if output["ename"] in BUILTIN_EXCEPTIONS else "an error"

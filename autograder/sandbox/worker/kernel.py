@@ -29,8 +29,12 @@ PR_SET_NO_NEW_PRIVS = 38
 SECCOMP_MODE_FILTER = 2
 CAPABILITY_VERSION_3 = 0x20080522
 
+MADV_COLLAPSE = 25
+HUGE_PAGE_BYTES = 1 << 21
+
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
+_libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 _libc.mount.argtypes = [*[ctypes.c_char_p] * 3, ctypes.c_ulong, ctypes.c_char_p]
 
 
@@ -68,6 +72,21 @@ def set_namespace(descriptor: int, flag: int) -> None:
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
     """Mount a file system, or change how one is mounted."""
     _call("mount", source.encode(), target.encode(), kind.encode(), flags, options.encode())
+
+
+def use_huge_pages() -> None:
+    """Have this process's own memory in pages of 2 MiB as far as it goes: a fork copies fewer tables.
+
+    An older kernel, or one that has no room, leaves it as it is.
+    """
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:  # noqa: PTH123
+        areas = [line.split() for line in file]
+    for place, rights, _, _, inode, *names in areas:
+        if "w" not in rights or inode != "0" or names not in ([], ["[heap]"]):
+            continue
+        start, end = (int(one, 16) for one in place.split("-"))
+        for page in range(-(-start // HUGE_PAGE_BYTES), end // HUGE_PAGE_BYTES):
+            _libc.madvise(page * HUGE_PAGE_BYTES, HUGE_PAGE_BYTES, MADV_COLLAPSE)
 
 
 def drop_capabilities() -> None:

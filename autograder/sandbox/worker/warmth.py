@@ -10,6 +10,8 @@ import os
 import sys
 from collections.abc import Iterable
 
+from . import kernel
+
 TASKS = "/proc/self/task"
 
 
@@ -32,9 +34,10 @@ def warm_up_pictures() -> None:
 
 
 def freeze() -> None:
-    """Keep what is there now out of later collections of garbage, which would copy its pages."""
+    """Make forks cheap: no later collection of garbage copies what is there now, and few tables describe it."""
     gc.collect()
     gc.freeze()
+    kernel.use_huge_pages()
 
 
 def keep_to_one_thread() -> None:
