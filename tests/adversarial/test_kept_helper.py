@@ -13,7 +13,7 @@ import pytest
 
 from autograder.assignments.catalog import Assignment
 from autograder.assignments.multihead.demo import RIGHT
-from autograder.checking.follow_through import source_of
+from autograder.checking.installation import source_of
 from autograder.checking.runner import Outcome, run_check
 from autograder.model import ExerciseResult, Verdict
 from autograder.sandbox.examination import Budget, Examination

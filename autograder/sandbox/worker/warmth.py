@@ -34,7 +34,7 @@ def warm_up_pictures() -> None:
 
 
 def freeze() -> None:
-    """Make forks cheap: no later collection of garbage copies what is there now, and few tables describe it."""
+    """Make forks cheap: no search for garbage copies what is there now, and few tables describe it."""
     gc.collect()
     gc.freeze()
     kernel.use_huge_pages()
