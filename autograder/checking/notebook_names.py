@@ -47,10 +47,10 @@ class Dict:
 
 
 class Object:
-    """An object of the student's, such as a layer or a tensor: called, its attributes read and set.
+    """An object of the student's, a layer or a tensor: called, looked up, its attributes read and set.
 
-    Raises AttributeError where an attribute is missing, and a ``StudentFailure`` where the student's code
-    breaks down.
+    Raises AttributeError where an attribute is missing, KeyError where an item is, and a ``StudentFailure``
+    where the student's code breaks down.
     """
 
     __slots__ = ("remote",)
@@ -76,6 +76,9 @@ class Object:
             if error.exception == "AttributeError":
                 raise AttributeError(name) from error
             raise
+
+    def __getitem__(self, key: str | int) -> Any:
+        return seen(self.remote[key])
 
     def __setattr__(self, name: str, value: Any) -> None:
         self.remote.set_attribute(name, _held(value))

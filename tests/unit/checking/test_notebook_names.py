@@ -1,6 +1,6 @@
 """A visible check is written as for the notebook; the stand-ins turn each of its steps into a request."""
 
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,12 @@ class Layer:
         return {"number": number}, self
 
 
-NAMESPACE = {"Layer": Layer, "np": np, "same": lambda one, other: one is other}
+NAMESPACE = {
+    "Layer": Layer,
+    "MappingProxyType": MappingProxyType,
+    "np": np,
+    "same": lambda one, other: one is other,
+}
 
 
 def name(which: str) -> Any:
@@ -60,6 +65,13 @@ def test_what_a_method_returns_is_seen_as_any_answer() -> None:
     assert name("same")(made, same)
     assert name("same")(found, found)
     assert "dict" == found.kind
+
+
+def test_an_object_that_is_like_a_dict_is_looked_up() -> None:
+    same = name("MappingProxyType")({"x": 3})
+    assert 3 == same["x"]
+    with pytest.raises(KeyError):
+        same["y"]
 
 
 def test_a_missing_attribute_is_missing_and_a_broken_one_is_the_students_error() -> None:
