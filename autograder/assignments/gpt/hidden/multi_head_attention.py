@@ -75,7 +75,7 @@ def lengths(student: Student, reference: ModuleType, rng: np.random.Generator) -
     """One layer reads texts of any length, and as many at once as there are, one after the other."""
     one = case(rng, (2, 3, 3, 4))
     layer = layer_of(student, one)
-    for batch, seq in ((2, 7), (5, 3), (1, 1), (3, 5)):
+    for batch, seq in ((5, 3), (2, 7), (1, 1), (3, 5)):
         x = rng.standard_normal((batch, seq, one.d_model))
         compare(student, layer, Case(x, one.heads, one.params, x))
 

@@ -52,14 +52,19 @@ def data_of(value: Remote, what: str) -> Any:
 def walk_back(value: Remote, dy: Any, what: str) -> None:
     """Send a gradient back from a tensor; raises CheckFailure where the way is broken."""
     try:
+        if value.attribute("requires_grad") is False:
+            raise CheckFailure(
+                f"{what} answers with a tensor that does not know what it was made of.",
+                hint="Which call makes a tensor that remembers, and where do numbers leave the graph?",
+            )
         value.method("backward", dy)
     except StudentRaised as failure:
         if failure.exception == "NotImplementedError":
             raise
         raise CheckFailure(
             f"No gradient finds its way back from {what}: {failure.exception} was raised.",
-            hint="Was every step recorded, and does each pull_back return a tuple with as many gradients as "
-            "there are parents, each of its parent's shape?",
+            hint="Does each pull_back return a tuple, with as many gradients as there are parents, and each "
+            "of its parent's shape?",
         ) from failure
 
 
