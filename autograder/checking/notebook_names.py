@@ -5,7 +5,8 @@ ask for attributes and set them. The judge runs the same lines with stand-ins, a
 request to the student's side.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -70,18 +71,15 @@ class Object:
 
     def __getattr__(self, name: str) -> Any:
         _refuse_special(name)
-        try:
+        with _missing_as_python_says_it(name):
             return seen(self.remote.attribute(name))
-        except StudentRaised as error:
-            if error.exception == "AttributeError":
-                raise AttributeError(name) from error
-            raise
 
     def __getitem__(self, key: str | int) -> Any:
         return seen(self.remote[key])
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self.remote.set_attribute(name, _held(value))
+        with _missing_as_python_says_it(name):
+            self.remote.set_attribute(name, _held(value))
 
 
 #: How an answer is seen that stays on the student's side, by its kind; of other kinds it is seen as it is.
@@ -109,6 +107,17 @@ def _called(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
 def _held(argument: Any) -> Any:
     """An argument as the student's side takes it."""
     return argument.remote if isinstance(argument, Dict | Object) else argument
+
+
+@contextmanager
+def _missing_as_python_says_it(name: str) -> Iterator[None]:
+    """The student's AttributeError is one here, too."""
+    try:
+        yield
+    except StudentRaised as error:
+        if error.exception == "AttributeError":
+            raise AttributeError(name) from error
+        raise
 
 
 def _refuse_special(name: str) -> None:

@@ -23,7 +23,7 @@ from outcomes import (
     fail,
     wrong_places,
 )
-from tensor_outcomes import gradient, linear, recorded, tensor
+from tensor_outcomes import called, gradient, linear, numbers, put, walk_back
 from worked_examples import weights_of_three_tokens
 
 if TYPE_CHECKING:
@@ -39,15 +39,16 @@ SCORES_SHAPE = (4, 32, VOCABULARY)
 
 
 def check_CausalMask(CausalMask: StudentFunction, Tensor: StudentFunction) -> Passed:  # noqa: N802 (its name)
-    """Scores of three tokens, then of two tokens in two heads; forward, and back."""
+    """Scores of three tokens, then of two tokens in two heads, forward and back; and scores in float32."""
     __tracebackhide__ = True
     milestones.begin("CausalMask")
     examples = mask_examples()
     for example in examples:
         _check_mask(CausalMask(), Tensor(example.scores.copy(), requires_grad=True), example)
-    in_single = tensor("CausalMask", CausalMask()(Tensor(examples[0].scores.astype("float32"))))
-    if in_single.data.dtype != "float32":
-        fail("CausalMask, scores of the type float32", f"expected this type, got {in_single.data.dtype}.")
+    what = "CausalMask, scores of the type float32"
+    got = numbers(what, called(what, CausalMask(), Tensor(examples[0].scores.astype("float32"))))
+    if got.dtype != "float32":
+        fail(what, f"expected this type, got {got.dtype}.")
     return Passed("CausalMask", len(examples), milestones)
 
 
@@ -62,13 +63,13 @@ def check_MultiHeadAttention(  # noqa: N802 (its name)
         d_model = example.x.shape[-1]
         what = f"MultiHeadAttention({d_model}, {example.heads}, rng)"
         layer = MultiHeadAttention(d_model, example.heads, np.random.default_rng(0))
-        _set_parameters(what, layer, example)
+        weights = _set_parameters(what, layer, example)
         x = Tensor(example.x.copy(), requires_grad=True)
         what = f"{what}, {example.name}"
-        y = tensor(what, layer(x))
-        compare(f"{what}, y", y.data, example.y, X_AXES, _hint(example))
+        y = called(what, layer, x)
+        compare(f"{what}, y", numbers(what, y), example.y, X_AXES, _hint(example))
         if example.heads == 2:
-            _check_way_back(what, layer, x, y)
+            _check_way_back(what, x, y, weights)
     return Passed("MultiHeadAttention", len(examples), milestones, _weights)
 
 
@@ -82,14 +83,13 @@ def check_build_gpt(build_gpt: StudentFunction, np: Any) -> Passed:
         model = build_gpt(VOCABULARY, heads, np.random.default_rng(42))
         if not (hasattr(model, "count") and hasattr(model, "attention_layers")):
             fail(what, f"expected a Model, got {describe(model)}.")
-        count = model.count()
+        count = called(f"{what}.count", getattr(model, "count", None))
         if not isinstance(count, int) or count != PARAMETERS:
             fail(what, f"expected {PARAMETERS} parameters, got {describe(count)}.")
-        scores = tensor(f"{what}, called with characters of the shape (4, 32)", model(characters()))
-        numbers = scores.data
-        if getattr(numbers, "shape", None) != SCORES_SHAPE:
-            fail(what, f"expected scores of the shape {SCORES_SHAPE}, got {describe(numbers)}.")
-        said[heads] = numbers
+        what = f"{what}, called with characters of the shape (4, 32)"
+        said[heads] = numbers(what, called(what, model, characters()))
+        if said[heads].shape != SCORES_SHAPE or said[heads].dtype.kind != "f":
+            fail(what, f"expected scores of the shape {SCORES_SHAPE}, got {describe(said[heads])}.")
     if not wrong_places(said[1], said[2]).any():
         fail("build_gpt", "the models with 1 and with 2 heads say the same: does each layer get its heads?")
     return Passed("build_gpt", len(said), milestones)
@@ -99,37 +99,43 @@ def _check_mask(mask: Any, scores: Any, example: MaskExample) -> None:
     """Raise CheckFailed unless the scores are masked, stay as they were, and let the right gradients pass."""
     __tracebackhide__ = True
     what = f"CausalMask, {example.name}"
-    masked = tensor(what, mask(scores))
+    masked = called(what, mask, scores)
+    got = numbers(what, masked)
     hint = (
-        "Rows are queries, columns are keys: a query sees itself and what came before; -1e9 hides all else."
+        "Rows are queries, columns are keys: a query sees itself and what came before; -1e9 hides the rest."
     )
-    compare(f"{what}, forward", masked.data, example.masked, example.axes, hint)
+    compare(f"{what}, forward", got, example.masked, example.axes, hint)
     kept = example.masked > HIDDEN  # beside -1e9 every other number counts as small
     hint = "What a query may look at keeps its score."
-    compare(f"{what}, kept scores", masked.data * kept, example.masked * kept, example.axes, hint)
+    compare(f"{what}, kept scores", got * kept, example.masked * kept, example.axes, hint)
     hint = "The scores that came in must stay as they are: write into a new array."
-    compare(f"{what}, the scores after the call", scores.data, example.scores, example.axes, hint)
-    recorded(what, masked, "Make it with record(result, (x,), pull_back).").backward(example.dy)
+    after = numbers(f"{what}, the scores after the call", scores)
+    compare(f"{what}, the scores after the call", after, example.scores, example.axes, hint)
+    walk_back(what, masked, example.dy, "Make it with record(result, (x,), pull_back).")
     hint = "A gradient passes where the score was kept, and is 0 where it was hidden."
     compare(f"{what}, gradient", gradient(what, scores, "the scores"), example.dx, example.axes, hint)
 
 
-def _set_parameters(what: str, layer: Any, example: ForwardExample) -> None:
-    """Give the layer the example's matrices and biases of 0; raises CheckFailed unless it takes them."""
-    d_model = example.x.shape[-1]
+def _set_parameters(what: str, layer: Any, example: ForwardExample) -> dict[str, Any]:
+    """Give the layer the example's matrices and biases of 0; returns its weights.
+
+    Raises CheckFailed unless the layer takes them.
+    """
+    d_model, weights = example.x.shape[-1], {}
     for name, key in PARTS.items():
-        part = linear(what, layer, name, d_model)
-        part.weight.data = example.params[key]
-        part.bias.data = 0 * example.x[0, 0]
+        weights[name], bias = linear(what, layer, name, d_model)
+        put(f"{what}, self.{name}.weight", weights[name], example.params[key])
+        put(f"{what}, self.{name}.bias", bias, 0 * example.x[0, 0])
+    return weights
 
 
-def _check_way_back(what: str, layer: Any, x: Any, y: Any) -> None:
+def _check_way_back(what: str, x: Any, y: Any, weights: dict[str, Any]) -> None:
     """Raise CheckFailed unless gradients reach every matrix, and the right one reaches x."""
     __tracebackhide__ = True
     dy, dx = way_back()
-    recorded(what, y, "Compute with tensors from x to y.").backward(dy)
-    for name in PARTS:
-        gradient(what, getattr(layer, name).weight, f"self.{name}.weight")
+    walk_back(what, y, dy, "Compute with tensors from x to y.")
+    for name, weight in weights.items():
+        gradient(what, weight, f"self.{name}.weight")
     hint = "The way forward is right: look at the way back of your mask, and at what left the graph."
     compare(f"{what}, the gradient of x", gradient(what, x, "x"), dx, X_AXES, hint)
 

@@ -78,6 +78,8 @@ def test_a_missing_attribute_is_missing_and_a_broken_one_is_the_students_error()
     made = name("Layer")(1)
     assert not hasattr(made, "bias")
     assert hasattr(made, "weight")
+    with pytest.raises(AttributeError):
+        made.broken = 1
     with pytest.raises(StudentRaised, match="ZeroDivisionError"):
         made.broken  # noqa: B018 - looking is what breaks
 
