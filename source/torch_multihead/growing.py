@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def method_of(owner: type) -> Callable[[Function], Function]:
+def method_of(owner: type | None = None) -> Callable[[Function], Function]:
     """Make the function below this line a method of a class that is there already.
 
     The function stays what it is, too, and can be called by its name with an object in front.

@@ -56,7 +56,7 @@ def attention_examples() -> list[AttentionExample]:
 
 
 def forward_examples() -> list[ForwardExample]:
-    """One token, without and with a bias, two tokens, the numbers of ``multihead``, and two sequences."""
+    """One token, without and with a bias, two tokens, the numbers of the NumPy lesson, and two sequences."""
     one_token, two_tokens = layer_examples.forward_examples()
     return [
         _self_attention(one_token),

@@ -47,6 +47,11 @@ def test_what_is_no_class_cannot_grow(owner: Any) -> None:
         method_of(owner)
 
 
+def test_brackets_without_a_class_are_told_the_same() -> None:
+    with pytest.raises(TypeError, match=r"^method_of needs the class that is to grow"):
+        method_of()
+
+
 def test_a_function_without_self_is_no_method() -> None:
     def forward() -> None:
         pass

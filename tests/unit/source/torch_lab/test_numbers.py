@@ -55,6 +55,14 @@ def test_the_examples_of_a_whole_module_are_right() -> None:
         assert largest_difference(joined @ example.params["wo"] + example.bias, example.y) < 2e-6
 
 
+def test_examples_of_one_width_have_the_same_matrices_and_heads() -> None:
+    first: dict[int, torch_examples.ForwardExample] = {}
+    for example in torch_examples.forward_examples():
+        other = first.setdefault(example.query.shape[-1], example)
+        assert other.heads == example.heads
+        assert all(largest_difference(other.params[name], example.params[name]) == 0 for name in given.PARAMS)
+
+
 def test_masks_come_in_every_shape_and_kind_that_the_lesson_names() -> None:
     masks = [one.mask for one in torch_examples.attention_examples() if one.mask is not None]
     assert {(2, 3), (2, 1, 2, 3), (2, 2, 2, 3), (3, 3)} == {mask.shape for mask in masks}
