@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from autograder.checking.student import Remote, Student, StudentRaised
+from autograder.checking.student import Answer, Remote, Student, StudentRaised
 
 
 class Name:
@@ -50,15 +50,18 @@ class Dict:
 class Object:
     """An object of the student's, a layer or a tensor: called, looked up, its attributes read and set.
 
-    Raises AttributeError where an attribute is missing, KeyError where an item is, and a ``StudentFailure``
-    where the student's code breaks down.
+    What an attribute holds is called as a method of the object to which it belongs: an error is told as that
+    method's. Raises AttributeError where an attribute is missing, KeyError where an item is, and a
+    ``StudentFailure`` where the student's code breaks down.
     """
 
-    __slots__ = ("remote",)
+    __slots__ = ("_call", "remote")
     remote: Remote
+    _call: Callable[..., Answer]
 
-    def __init__(self, remote: Remote):
+    def __init__(self, remote: Remote, call: Callable[..., Answer] | None = None):
         object.__setattr__(self, "remote", remote)
+        object.__setattr__(self, "_call", call or remote.call)
 
     @property
     def kind(self) -> str:
@@ -67,12 +70,15 @@ class Object:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the object answers."""
-        return _called(self.remote.call, args, kwargs)
+        return _called(self._call, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         _refuse_special(name)
         with _missing_as_python_says_it(name):
-            return seen(self.remote.attribute(name))
+            value = seen(self.remote.attribute(name))
+        if isinstance(value, Object):
+            return Object(value.remote, partial(self.remote.method, name))
+        return value
 
     def __getitem__(self, key: str | int) -> Any:
         return seen(self.remote[key])

@@ -8,6 +8,7 @@ import pytest
 
 from autograder.checking.local import LocalStudent
 from autograder.checking.notebook_names import Dict, Name, Object
+from autograder.checking.recording import Recording
 from autograder.checking.student import StudentMissing, StudentRaised
 
 
@@ -93,3 +94,15 @@ def test_a_name_that_the_notebook_has_not_is_missing_when_it_is_called() -> None
     missing = name("missing").part
     with pytest.raises(StudentMissing):
         missing()
+
+
+def test_a_method_is_called_by_its_name_and_a_call_of_the_object_by_its_makers() -> None:
+    recording = Recording(LocalStudent(NAMESPACE))
+    made = Name(recording, "Layer")(1)
+    made.pair(7)
+    assert "Layer.pair" == recording.function
+    made(made)
+    assert "Layer" == recording.function
+    with pytest.raises(StudentRaised):
+        made.pair()
+    assert "Layer.pair" == recording.function
