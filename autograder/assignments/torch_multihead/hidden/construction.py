@@ -84,22 +84,14 @@ def parameters(student: Student, reference: ModuleType, rng: np.random.Generator
 @checks.contract(CLASS, weight=0.2)
 def refused(student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
     """num_heads that do not divide d_model are refused with AssertionError or ValueError."""
+    faults: list[CheckFailure] = []
     for d_model, heads in ((10, 4), (7, 2), (3, 6), (9, 6)):
         try:
-            student.call(CLASS, d_model, heads)
-        except StudentRaised as failure:
-            if failure.exception == "NotImplementedError":
-                raise
-            if failure.exception in ("AssertionError", "ValueError"):
-                continue
-            raise CheckFailure(
-                f"Where num_heads does not divide d_model, {CLASS} must raise AssertionError or ValueError; "
-                "it raised something else."
-            ) from failure
-        raise CheckFailure(
-            f"Where num_heads does not divide d_model, {CLASS} must raise AssertionError or ValueError; "
-            "it made a module."
-        )
+            _expect_refused(student, d_model, heads)
+        except CheckFailure as fault:
+            faults.append(fault)
+    if faults:
+        raise faults[0]
 
 
 @checks.contract(CLASS, weight=0.15)
@@ -129,3 +121,16 @@ def trainable(student: Student, reference: ModuleType, rng: np.random.Generator)
         module.method(switch)
         if module.attribute("training") is not state:
             raise CheckFailure(f"{switch}() of the module does not do what nn.Module's does.")
+
+
+def _expect_refused(student: Student, d_model: int, heads: int) -> None:
+    wanted = f"Where num_heads does not divide d_model, {CLASS} must raise AssertionError or ValueError"
+    try:
+        student.call(CLASS, d_model, heads)
+    except StudentRaised as failure:
+        if failure.exception == "NotImplementedError":
+            raise
+        if failure.exception not in ("AssertionError", "ValueError"):
+            raise CheckFailure(f"{wanted}; it raised something else.") from failure
+    else:
+        raise CheckFailure(f"{wanted}; it made a module.")

@@ -1,0 +1,51 @@
+"""Chunks and unbound heads."""
+
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from growing import method_of
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        assert d_model % num_heads == 0
+        self.d_model = d_model
+        self.num_heads = num_heads
+        self.head_dim = d_model // num_heads
+        self.query = nn.Linear(d_model, d_model, bias=False)
+        self.key = nn.Linear(d_model, d_model, bias=False)
+        self.value = nn.Linear(d_model, d_model, bias=False)
+        self.output = nn.Linear(d_model, d_model)
+
+
+@method_of(MultiHeadAttention)
+def split_heads(self, x, batch_size):
+    return torch.stack(x.chunk(self.num_heads, dim=-1), dim=1)
+
+
+@method_of(MultiHeadAttention)
+def compute_attention(self, query, key, value, mask=None):
+    scores = torch.matmul(query, key.transpose(-1, -2)) / self.head_dim**0.5
+    if mask is not None:
+        scores = scores.masked_fill(mask == 0, float("-inf"))
+    weights = torch.softmax(scores, dim=-1)
+    return torch.matmul(weights, value)
+
+
+@method_of(MultiHeadAttention)
+def combine_heads(self, x, batch_size):
+    return torch.cat(x.unbind(dim=1), dim=-1)
+
+
+@method_of(MultiHeadAttention)
+def forward(self, query, key, value, mask=None):
+    batch_size = query.size(0)
+    query = self.split_heads(self.query(query), batch_size)
+    key = self.split_heads(self.key(key), batch_size)
+    value = self.split_heads(self.value(value), batch_size)
+    x = self.compute_attention(query, key, value, mask)
+    return self.output(self.combine_heads(x, batch_size))
