@@ -4,6 +4,7 @@ Tests, certificates and trials put known mistakes and right variants through all
 through behind its sandbox: examination, follow-through, diagnosis.
 """
 
+import inspect
 from collections.abc import Callable, Collection, MutableMapping
 from types import FunctionType, ModuleType
 
@@ -41,15 +42,31 @@ class LocalFork(LocalStudent):
 
 
 def notebook_of(right: ModuleType, source: str) -> dict[str, object]:
-    """The functions of a reference, living in a namespace of their own, with ``source`` run behind them.
+    """The functions and classes of a reference, in a namespace of their own, with ``source`` run behind them.
 
     As in a notebook, they find what ``source`` defines in the place of what was there.
     """
     namespace = dict(vars(right))
     for name, value in vars(right).items():
         if isinstance(value, FunctionType) and value.__module__ == right.__name__:
-            namespace[name] = FunctionType(
-                value.__code__, namespace, name, value.__defaults__, value.__closure__
-            )
+            namespace[name] = _moved(value, namespace)
+        elif isinstance(value, type) and value.__module__ == right.__name__:
+            _make_anew(value, namespace)
     exec(compile(source, "<cell>", "exec"), namespace)  # noqa: S102 (trusted: that is what this is for)
     return namespace
+
+
+def _moved(function: FunctionType, namespace: dict[str, object]) -> FunctionType:
+    """The same function, which looks names up in another namespace."""
+    return FunctionType(
+        function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
+    )
+
+
+def _make_anew(one: type, namespace: dict[str, object]) -> None:
+    """Define a class in another namespace, with the methods that it got after its definition."""
+    exec(compile(inspect.getsource(one), "<reference>", "exec"), namespace)  # noqa: S102 (trusted)
+    made = namespace[one.__name__]
+    for name, value in vars(one).items():
+        if isinstance(value, FunctionType) and name not in vars(made):
+            setattr(made, name, _moved(value, namespace))

@@ -27,6 +27,8 @@ CHECKS = {
     "attention_backward": ("visible", "dq", "hidden_keys", "untouched", "repeatable", "cost"),
     "weighted_attention": ("visible", "masked", "cache", "untouched", "repeatable"),
     "weighted_attention_backward": ("visible", "dx", "untouched", "repeatable"),
+    "MultiHeadAttention": ("one_head", "causality", "weights_kept", "untouched", "repeatable", "dx"),
+    "build_gpt": ("scores", "first_numbers", "parameters", "repeatable"),
 }
 #: Of dicts, the items that stand for all: others are treated as they are.
 ITEMS = ("x", "heads", "joined", "out", "wq", "q", "weights")
@@ -75,6 +77,8 @@ KEYS = ("x", "heads", "attention", "joined", "out", "wq", "wk", "wv", "wo", "q",
 def variations(value: Any) -> Iterator[Any]:
     """Hostile answers in place of a right one: all of it, one of its results, one of its items."""
     yield from ODD
+    if hasattr(value, "forward"):
+        yield from variations_of_layer(value)
     if isinstance(value, np.ndarray):
         yield from spoilt(value)
     if isinstance(value, tuple):
@@ -89,6 +93,63 @@ def variations(value: Any) -> Iterator[Any]:
             yield {other: one for other, one in value.items() if other != key}
             if key in ITEMS:
                 yield from ({**value, key: other} for other in (*ODD, *variations_of_array(item)))
+
+
+class Answering:
+    """A layer whose answers are turned into others, given x, too; all else is the layer's own."""
+
+    def __init__(self, layer: Any, turn: Callable[[Any, Any], Any]):
+        self.layer = layer
+        self.turn = turn
+
+    def __call__(self, x: Any) -> Any:
+        return self.turn(self.layer(x), x)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.layer, name)
+
+
+class WithData:
+    """A tensor with other numbers."""
+
+    def __init__(self, tensor: Any, data: Any):
+        self.tensor = tensor
+        self.data = data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.tensor, name)
+
+
+class Spoiling:
+    """A tensor that leaves another gradient at x than the one that arrives there."""
+
+    def __init__(self, tensor: Any, x: Any, number: int):
+        self.tensor = tensor
+        self.x = x
+        self.number = number
+
+    def backward(self, dy: Any) -> None:
+        self.tensor.backward(dy)
+        self.x.grad = nth_spoilt(self.x.grad, self.number)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.tensor, name)
+
+
+def nth_spoilt(array: np.ndarray, number: int) -> Any:
+    return next(itertools.islice(spoilt(array), number, None))
+
+
+def variations_of_layer(layer: Any) -> Iterator[Any]:
+    """Layers that answer with anything, with a tensor of anything, or send anything back."""
+    count = sum(1 for _ in spoilt(np.ones((2, 2))))
+    for other in ODD:
+        yield Answering(layer, lambda y, x, other=other: other)
+        yield Answering(layer, lambda y, x, other=other: WithData(y, other))
+    for n in range(count):
+        yield Answering(layer, lambda y, x, n=n: WithData(y, nth_spoilt(y.data, n)))
+        if not hasattr(layer, "attention_layers"):  # of a model nobody asks for gradients
+            yield Answering(layer, lambda y, x, n=n: Spoiling(y, x, n))
 
 
 def variations_of_array(item: Any) -> Iterator[Any]:

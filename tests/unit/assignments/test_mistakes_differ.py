@@ -13,7 +13,8 @@ from autograder.checking.likeness import alike
 from autograder.checking.trials import Round, Trial
 from autograder.model import Verdict
 
-SEEDS = range(4)
+#: How many seeds where it is not 4.
+SEEDS = {"gpt": 2}
 MISTAKES = {
     (name, exercise): mistakes
     for name in gradable_names(KIT.parent)
@@ -46,7 +47,7 @@ def test_two_mistakes_can_be_told_apart_on_every_seed(
     grading_of: Callable[[str], Any], assignment: str, exercise: str
 ) -> None:
     grading = grading_of(assignment)
-    for seed in SEEDS:
+    for seed in range(SEEDS.get(assignment, 4)):
         found = trials(grading, exercise, seed)
         same = [
             (one, other)

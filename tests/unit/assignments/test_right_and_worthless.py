@@ -16,7 +16,7 @@ VARIANTS = [(name, one) for name, assignment in ASSIGNMENTS.items() for one in r
 EXERCISES = [(name, one.name) for name, assignment in ASSIGNMENTS.items() for one in assignment.exercises]
 EACH = pytest.mark.parametrize(("assignment", "exercise"), EXERCISES)
 #: How many right solutions there are at least, besides the reference.
-LEAST = {"multihead": 25, "weighted_attention": 15}
+LEAST = {"multihead": 25, "weighted_attention": 15, "gpt": 10}
 GradingOf = Callable[[str], Any]
 
 
@@ -37,6 +37,9 @@ def zeroed(value: Any) -> Any:
         return np.zeros_like(value)
     if isinstance(value, tuple):
         return tuple(map(zeroed, value))
+    if hasattr(value, "forward"):  # a layer: its answers are zeros, and still have a history
+        right = value.forward
+        value.forward = lambda x: right(x) * 0.0
     return {key: zeroed(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 

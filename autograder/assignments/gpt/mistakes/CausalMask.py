@@ -254,12 +254,6 @@ def written_into_the_gradient(right: ModuleType) -> Any:
     return layer(right, gradient=cut)
 
 
-@mistakes.add(hint="Which axes of the scores are queries and keys?", seen="courses")
-def size_of_the_first_axis(right: ModuleType) -> Any:
-    """The first axis of the scores says how many tokens there are."""
-    return consistent(right, lambda numbers: np.tri(numbers.shape[0], dtype=bool))
-
-
 @mistakes.add(hint="May scores come without a batch, or with one axis more?", seen="courses")
 def four_axes_only(right: ModuleType) -> Any:
     """Scores have the axes batch, heads, query and key, and no others."""

@@ -124,12 +124,6 @@ def layer_returned(right: ModuleType, vocabulary: int, heads: int, rng: Any) -> 
     return right.MultiHeadAttention(64, heads, rng)
 
 
-@mistakes.add(hint="In which order does your class want its arguments?", seen="courses")
-def arguments_exchanged(right: ModuleType, vocabulary: int, heads: int, rng: Any) -> Any:
-    """A layer is made from the number of heads, then that of channels."""
-    return model(right, vocabulary, rng, lambda d_model, rng: right.MultiHeadAttention(heads, d_model, rng))
-
-
 @mistakes.add(hint="What shall happen where 5 heads are asked for?", seen="vipshop/cache-dit#581")
 def other_heads_where_they_do_not_divide(right: ModuleType, vocabulary: int, heads: int, rng: Any) -> Any:
     """Where heads do not divide the channels, one head is taken."""
