@@ -93,6 +93,11 @@ class Run:
         """The exercises whose place in the notebook was reached."""
         return self.forks.exercises
 
+    def expect_worker(self) -> None:
+        """Raise ``WorkerLost`` where it was lost meanwhile: then crashes were no fault of the student's."""
+        if self.worker.is_lost:
+            raise WorkerLost("it ended while functions were examined")
+
     def examine(self, exercise: str, budget: Budget) -> Examination:
         """A fork of the state at an exercise's place; raises a ``StudentFailure`` where there can be none."""
         return self.forks.examine(exercise, budget)
@@ -128,6 +133,11 @@ class Worker:
             self._zygote = self._greet()
             on_failure.pop_all()
         self._used = False
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it is known not to answer any more: it is asked when an examination breaks off."""
+        return self._lost
 
     @property
     def folder(self) -> Path:

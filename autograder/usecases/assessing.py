@@ -22,9 +22,11 @@ from autograder.checking.scoring import score_exercise
 from autograder.checking.seeds import rng, variant_of
 from autograder.checking.student import Student, StudentFailure
 from autograder.checking.visible import with_visible_checks
+from autograder.errors import JudgeError
 from autograder.model import ExerciseResult
 from autograder.notebooks.source import Exercise
 from autograder.sandbox.examination import Budget
+from autograder.sandbox.session import WorkerLost
 from autograder.usecases.diagnosing import Diagnosed, Diagnoser, Patient
 from autograder.usecases.examining import Exam, Forks
 from autograder.usecases.following import Examined, FollowThroughs, Help, Outcomes, end_to_end, follow
@@ -79,11 +81,18 @@ class Assessor:
         self.diagnoser = Diagnoser(self.checks, known_mistakes(assignment), assignment.reference)
 
     def assess(self, student: str, exercises: Sequence[Exercise], run: Forks, life: int = 0) -> Assessed:
-        """Examine, follow through, diagnose, score; ``life`` counts the workers that were lost on the way."""
+        """Examine, follow through, diagnose, score; ``life`` counts the workers that were lost on the way.
+
+        Raises:
+            WorkerLost: the worker ended before any right answer had entered it: judge the notebook once more.
+            JudgeError: it ended later, when the notebook cannot be judged once more.
+        """
         notebook = _Notebook(self, run, variant_of(self.secret, student), life)
         done = {one.name: notebook.examined(one) for one in exercises}
+        run.expect_worker()
         for one in done.values():
             notebook.follow(one, done)
+        _expect_worker_still(run)
         fault = None
         try:
             said = notebook.diagnose(done)
@@ -94,6 +103,15 @@ class Assessor:
                 self.replay.watch(one)
         results = tuple(notebook.result(one, said.get(name)) for name, one in done.items())
         return Assessed(results, fault)
+
+
+def _expect_worker_still(run: Forks) -> None:
+    try:
+        run.expect_worker()
+    except WorkerLost as error:
+        raise JudgeError(
+            "The process that runs student code was lost when right functions stood in for wrong ones."
+        ) from error
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,9 @@ class Forks(Protocol):
     def exercises(self) -> Collection[str]:
         """The exercises whose place was reached."""
 
+    def expect_worker(self) -> None:
+        """Raise ``WorkerLost`` where what runs student code has gone, by no fault of the student's."""
+
     def examine(self, exercise: str, budget: Budget, /) -> Fork:
         """A fresh fork of the state at that place; raises a ``StudentFailure`` where it cannot be had."""
 

@@ -27,6 +27,9 @@ class LocalRun:
         self._make = make
         self._call_seconds = call_seconds
 
+    def expect_worker(self) -> None:
+        """It is this process."""
+
     def examine(self, exercise: str, budget: Budget) -> "LocalFork":
         """A student whose namespace nobody else has."""
         return LocalFork(self._make(), call_seconds=self._call_seconds)

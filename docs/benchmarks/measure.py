@@ -67,7 +67,7 @@ class _Sampler(threading.Thread):
 
     def run(self) -> None:
         while not self._over.wait(SAMPLE_SECONDS):
-            self._peak = max(self._peak, sum(map(_memory, _tree(self._root))))
+            self._peak = max(self._peak, sum(map(_memory, tree(self._root))))
 
     def end(self) -> int:
         """Stop, and say the peak in bytes."""
@@ -76,7 +76,8 @@ class _Sampler(threading.Thread):
         return self._peak
 
 
-def _tree(root: int) -> list[int]:
+def tree(root: int) -> list[int]:
+    """A process and all below it, the nearest first."""
     parents = {int(path.name): _parent(path) for path in Path("/proc").glob("[0-9]*")}
     tree = [root]
     for pid in tree:

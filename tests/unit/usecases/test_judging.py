@@ -1,3 +1,4 @@
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,10 @@ from autograder.assignments.catalog import Assignment, load_assignment
 from autograder.errors import JudgeError
 from autograder.model import Verdict
 from autograder.notebooks.reading import Notebook, read_notebook
+from autograder.sandbox.examination import Examination
 from autograder.sandbox.launcher import PlainLauncher
 from autograder.sandbox.session import WorkerLost
+from autograder.sandbox.worker.processes import kill_below
 from autograder.usecases import judging
 from autograder.usecases.judging import Judge, Judged
 
@@ -178,6 +181,38 @@ def test_a_worker_that_is_lost_again_and_again_is_our_fault(
         assert Verdict.PASSED is verdict(judged(judge, toy, notebook(build, RIGHT)))
     assert 3 == len(launches.folders)
     assert not any(folder.exists() for folder in launches.folders)
+
+
+def test_a_worker_that_ends_during_the_examination_costs_nobody_a_point(
+    toy: Assignment, build: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kill_at_call(monkeypatch, 1)
+    launches = Launches()
+    with Judge(toy, b"secret", launches) as judge:
+        assert Verdict.PASSED is verdict(judged(judge, toy, notebook(build, RIGHT)))
+    assert 2 == len(launches.folders)
+
+
+def test_a_worker_that_ends_in_every_examination_is_our_fault(
+    toy: Assignment, build: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kill_at_call(monkeypatch, 1, 2)
+    with Judge(toy, b"secret", Launches()) as judge, pytest.raises(JudgeError, match="was lost 2 times"):
+        judged(judge, toy, notebook(build, RIGHT))
+
+
+def kill_at_call(monkeypatch: pytest.MonkeyPatch, *numbers: int) -> None:
+    """Kill the zygote, and all below it, at these calls of student's functions."""
+    call = Examination.call
+    made = itertools.count(1)
+
+    def struck(examination: Examination, *args: Any, **kwargs: Any) -> Any:
+        if next(made) in numbers:
+            kill_below(examination._box.zygote.pid)
+            examination._box.zygote.kill()
+        return call(examination, *args, **kwargs)
+
+    monkeypatch.setattr(Examination, "call", struck)
 
 
 def test_no_worker_is_started_for_nothing(toy: Assignment) -> None:
