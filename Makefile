@@ -27,7 +27,7 @@ lint: setup
 	@$(BIN)/lint-imports --no-logo >.venv/lint.log || { cat .venv/lint.log; exit 1; }
 
 tests: setup
-	@TORCH="$(TORCH)" $(BIN)/pytest --numprocesses logical
+	@TORCH="$(TORCH)" $(BIN)/pytest --numprocesses logical --dist loadfile
 
 # Stock nbgrader and this kit side by side, and how time and memory grow; into bench/. Some six minutes.
 bench: setup
