@@ -30,6 +30,12 @@ POINTS = {
         "test_weighted_attention_backward": 6,
         "which_projection": 2,
     },
+    "gpt": {
+        "test_CausalMask": 4,
+        "test_MultiHeadAttention": 12,
+        "test_build_gpt": 4,
+        "more_heads": 2,
+    },
 }
 LESSONS = {name: load_assignment(ROOT, name) for name in POINTS}
 EXERCISES = [(name, exercise.name) for name, one in LESSONS.items() for exercise in one.exercises]
@@ -41,6 +47,10 @@ MODULES = {
         *("attention_examples", "attention_layer", "autodiff", "experiment", "layer_examples", "outcomes"),
         *("pictures", "visible_checks"),
     },
+    "gpt": {
+        *("attention_examples", "autodiff", "experiment", "gpt_examples", "layer_examples", "outcomes"),
+        *("pictures", "tensor_outcomes", "visible_checks", "worked_examples"),
+    },
 }
 IN_KERNEL = '__import__("autograder.usecases.in_kernel", fromlist=["score"])'
 #: What would give a solution away in a hint.
@@ -48,7 +58,7 @@ GIVEAWAYS = (
     *("0, 2, 1, 3", "->", ".T", "swapaxes", "moveaxis", "np.inexact", "astype", "np.integer)"),
     *("np.tri", "-np.inf"),
 )
-BEGIN, END = "    ### BEGIN SOLUTION\n", "    ### END SOLUTION"
+REGION = re.compile(r"^ +### BEGIN SOLUTION\n(.*?)^ +### END SOLUTION$", re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture(scope="module", params=list(LESSONS))
@@ -74,16 +84,34 @@ def marks(cell: Any) -> tuple[bool, bool, bool, bool]:
     return nbgrader.grade, nbgrader.solution, nbgrader.locked, nbgrader.task
 
 
+class Plainer(ast.NodeTransformer):
+    """Takes away what a notebook may say in other words: docstrings, and annotations."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        for argument in node.args.args:
+            argument.annotation = None
+        return self._without_docstring(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return self._without_docstring(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        assert node.value is not None
+        return ast.Assign(targets=[node.target], value=node.value)
+
+    def _without_docstring(self, node: Any) -> Any:
+        if ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+        return self.generic_visit(node)
+
+
 def plain(code: str) -> str:
-    """The syntax tree of a function without docstring and annotations, as text."""
-    (function,) = ast.parse(code).body
-    assert isinstance(function, ast.FunctionDef)
-    assert ast.get_docstring(function) is not None
-    function.body = function.body[1:]
-    function.returns = None
-    for argument in function.args.args:
-        argument.annotation = None
-    return ast.dump(function)
+    """The syntax tree of a function or class without docstrings and annotations, as text."""
+    (definition,) = ast.parse(code).body
+    assert isinstance(definition, ast.FunctionDef | ast.ClassDef)
+    assert ast.get_docstring(definition) is not None
+    return ast.dump(Plainer().visit(definition))
 
 
 def names(lesson: Assignment) -> list[str]:
@@ -148,12 +176,17 @@ def test_a_solution_cell_holds_the_code_of_the_reference(
 def test_students_keep_the_signature_and_a_docstring_with_shapes(
     lesson: Assignment, name: str, graded: dict[str, Any]
 ) -> None:
-    kept, rest = graded[name].source.split(BEGIN)
-    assert rest.endswith(END)
-    (function,) = ast.parse(kept).body
-    assert isinstance(function, ast.FunctionDef)
-    assert 1 == len(function.body)
-    assert re.search(r"shape (\((B|T|\.\.\.), |of what)", ast.get_docstring(function) or "")
+    source = graded[name].source
+    assert source.endswith("### END SOLUTION")
+    (kept,) = ast.parse(REGION.sub("", source)).body
+    assert isinstance(kept, ast.FunctionDef | ast.ClassDef)
+    assert kept.name == name
+    functions = [one for one in ast.walk(kept) if isinstance(one, ast.FunctionDef)]
+    shapes = r"shape (\((B|T|\.\.\.), |of what)"
+    assert re.search(shapes, ast.get_docstring(functions[-1]) or "")
+    for function in functions:  # nothing is left to read but how a class makes itself known to its base
+        left = function.body[1:] if ast.get_docstring(function) else function.body
+        assert [ast.unparse(one) for one in left] in ([], ["super().__init__()"])
 
 
 @pytest.mark.parametrize("name", ["attention", "attention_backward"])
@@ -208,8 +241,8 @@ def test_hints_stand_below_the_check_and_each_opens_within_the_one_before(
 def test_no_text_holds_a_line_of_the_solution(
     lesson: Assignment, name: str, cells: list[Any], graded: dict[str, Any]
 ) -> None:
-    _, rest = graded[name].source.split(BEGIN)
-    lines = {line.strip() for line in rest.removesuffix(END).splitlines() if len(line.strip()) > 11}
+    hidden = "\n".join(REGION.findall(graded[name].source))
+    lines = {line.strip() for line in hidden.splitlines() if len(line.strip()) > 11}
     text = "\n".join(cell.source for cell in cells if "nbgrader" not in cell.metadata)
     assert lines
     assert set() == {one for one in {*lines, *GIVEAWAYS} if one in text}

@@ -20,6 +20,7 @@ LESSONS = {
         "attention_figures.py",
         ["from_scores_to_weights", "three_roles", "way_back"],
     ),
+    "gpt": ("gpt_figures.py", ["inside", "one_square", "shapes", "two_readings"]),
 }
 FIGURES = [path for name in LESSONS for path in sorted((ROOT / "source" / name / "figures").iterdir())]
 LESSON = pytest.mark.parametrize("lesson", list(LESSONS))
