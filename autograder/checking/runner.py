@@ -99,7 +99,7 @@ def _outcome_of_check(failure: CheckFailure) -> Outcome:
 def _words(failure: StudentFailure, function: str) -> tuple[str, str | None]:
     match failure:
         case StudentMissing():
-            return f"The notebook defines no function called {function}.", None
+            return f"The notebook does not define {function}.", None
         case StudentRaised(exception="NotImplementedError"):
             return f"{function} is not written yet, or calls a function that is not.", None
         case StudentRaised(exception=name, line=line):

@@ -12,7 +12,7 @@ from types import ModuleType
 
 from autograder.checking.analysis.observing import INTEGERS, STATE, observe, only_integers
 from autograder.checking.diagnosis import Draw, Explanation, Findings, Replays, Sitting, explain
-from autograder.checking.framework import Analysis, Check, CheckSet, Kind
+from autograder.checking.framework import Analysis, Check, CheckFailure, CheckSet, Kind
 from autograder.checking.late import Late, calls_before_last
 from autograder.checking.likeness import TELLING, is_telling
 from autograder.checking.local import LocalStudent
@@ -162,7 +162,7 @@ class _Case:
         try:
             with self.patient.fork() as student:
                 seen = analysis.look(student, self.reference, rng)
-        except StudentFailure:  # it does not bring answers everywhere: then nothing can be seen
+        except (StudentFailure, CheckFailure):  # no answers everywhere, or none of the kind: nothing is seen
             return
         if seen is not None:
             self._say(names, seen)

@@ -297,13 +297,13 @@ def an_upload_that_broke_off(notebook: Json) -> bytes:
     return data[: data.index("def multihead_backward")].encode()
 
 
-@partly("The notebook defines no function called split_heads.", split_heads=0.0)
+@partly("The notebook does not define split_heads.", split_heads=0.0)
 def quotation_marks_of_a_word_processor(notebook: Json) -> None:
     cell = find(notebook, "split_heads")
     cell["source"] = cell["source"].replace('"', "\N{RIGHT DOUBLE QUOTATION MARK}")
 
 
-@partly("The notebook defines no function called merge_heads.", merge_heads=0.0)
+@partly("The notebook does not define merge_heads.", merge_heads=0.0)
 def a_function_renamed(notebook: Json) -> None:
     cell = find(notebook, "merge_heads")
     cell["source"] = cell["source"].replace("def merge_heads", "def my_merge")

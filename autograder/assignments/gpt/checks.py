@@ -6,10 +6,12 @@ report, and weights are points: those of an exercise sum to the points of its te
 
 from autograder.checking.framework import CheckSet
 
+from . import analysis
 from .hidden import build_gpt, causal_mask, gradients, multi_head_attention
 
 checks = CheckSet("gpt")
 for _exercise in (causal_mask, multi_head_attention, gradients, build_gpt):
     checks.include(_exercise.checks)
+checks.declare_as(analysis.analyses)
 checks.follow_through("MultiHeadAttention", helpers=("CausalMask",))
 checks.follow_through("build_gpt", helpers=("CausalMask", "MultiHeadAttention"))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -78,6 +79,28 @@ class Assessing:
     def notebook(self, *cells: str) -> dict[str, ExerciseResult]:
         """The results of a notebook with the reference's functions, but for those in these cells."""
         return self.results(lambda: notebook_of(self.assignment.reference, "\n\n".join(cells)))
+
+    def scores(self, results: Mapping[str, ExerciseResult]) -> list[Any]:
+        """The points of each exercise."""
+        return [pytest.approx(one.score) for one in results.values()]
+
+    def end_to_end(self, results: Mapping[str, ExerciseResult], exercise: str) -> str:
+        """What is said of an exercise together with what it builds on."""
+        (row,) = (one for one in results[exercise].checks if one.name == "end_to_end")
+        return row.message
+
+    def changed(self, cell: str, old: str, new: str) -> str:
+        """A cell with one line changed."""
+        assert cell.count(old) == 1
+        return cell.replace(old, new)
+
+    def seen(self, cells: tuple[str, ...], change: tuple[str, str, str]) -> str:
+        """All that is observed of a notebook in one of whose cells a line is changed."""
+        cell = self.changed(*change)
+        results = self.notebook(*(cell if one == change[0] else one for one in cells))
+        found = [check.diagnosis for one in results.values() for check in one.checks if check.diagnosis]
+        assert all(one.id.startswith("observed_") for one in found)
+        return "\n".join(one.message for one in found)
 
     def said(self, results: dict[str, ExerciseResult]) -> dict[str, list[str]]:
         """The ids of what was said, by exercise."""

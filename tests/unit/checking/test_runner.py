@@ -67,7 +67,7 @@ def test_a_failed_call_can_get_better_words_and_keeps_its_verdict() -> None:
 @pytest.mark.parametrize(
     ("failure", "verdict", "message"),
     [
-        (StudentMissing(), "missing", "The notebook defines no function called double."),
+        (StudentMissing(), "missing", "The notebook does not define double."),
         (StudentRaised("ValueError", 4, 7), "raised", "double raised ValueError (line 7 of your cell)."),
         (StudentRaised("TypeError"), "raised", "double raised TypeError."),
         (StudentRaised("<script>"), "raised", "double raised an exception."),
@@ -97,7 +97,7 @@ def test_the_function_that_failed_is_named_where_it_is_not_the_exercises_own() -
     outcome = run(calling("single", "double"), single=lambda: 1, double=lambda: raise_(ValueError("secret")))
     assert outcome.message == "double raised ValueError."
     outcome = run(calling("single"))
-    assert outcome.message == "double could not be tried: The notebook defines no function called single."
+    assert outcome.message == "double could not be tried: The notebook does not define single."
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_their_sentence_is_the_rationale(module: ModuleType) -> None:
 def test_a_function_that_fails_is_named(module: ModuleType) -> None:
     outcome = run(module, "double", double=lambda x: 2 * x)
     assert outcome.verdict is Verdict.MISSING
-    assert outcome.message == "double could not be tried: The notebook defines no function called half."
+    assert outcome.message == "double could not be tried: The notebook does not define half."
 
 
 def test_a_dict_is_read_whole_and_handed_on_as_it_is(module: ModuleType) -> None:

@@ -90,3 +90,26 @@ def test_a_generator_gives_the_first_numbers_as_its_seed_does() -> None:
     for name, parameter in same.parameters().items():
         assert np.array_equal(parameter.data, one.parameters()[name].data), name
     assert not np.array_equal(one.token.table.data, other.token.table.data)
+
+
+@pytest.mark.parametrize("heads", [1, 2, 4])
+def test_every_gradient_is_that_of_central_differences(heads: int) -> None:
+    """Biases included, which attention in NumPy does not have."""
+    numbers, dy = arrays(2, 5, 8)
+    one = layer(heads)
+    rng = np.random.default_rng(9)
+    for part in NAMES:
+        getattr(one, part).bias.data = rng.standard_normal(8)
+    x = Tensor(numbers, requires_grad=True)
+    one(x).backward(dy)
+    for name, tensor in {**one.parameters(), "x": x}.items():
+        direction = rng.standard_normal(tensor.shape)
+        before, ends = tensor.data, []
+        for step in (1e-5, -1e-5):
+            tensor.data = before + step * direction
+            ends.append(float((one(x).data * dy).sum()))
+        tensor.data = before
+        assert tensor.grad is not None
+        assert float((tensor.grad * direction).sum()) == pytest.approx(
+            (ends[0] - ends[1]) / 2e-5, rel=1e-7, abs=1e-7
+        ), name

@@ -102,4 +102,4 @@ def test_outside_of_any_course_the_kits_own_is_meant(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert 0.0 == score("multihead", "merge_heads", {})
-    assert "values: The notebook defines no function called merge_heads." in capsys.readouterr().out
+    assert "values: The notebook does not define merge_heads." in capsys.readouterr().out

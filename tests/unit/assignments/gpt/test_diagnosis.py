@@ -54,25 +54,11 @@ def assessing(assessing_of: Callable[[str], Any]) -> Any:
     return assessing_of("gpt")
 
 
-def scores(results: dict[str, Any]) -> list[float]:
-    return [pytest.approx(one.score) for one in results.values()]
-
-
-def end_to_end(results: dict[str, Any], exercise: str) -> str:
-    (row,) = (one for one in results[exercise].checks if one.name == "end_to_end")
-    return str(row.message)
-
-
-def changed(cell: str, old: str, new: str) -> str:
-    assert cell.count(old) == 1
-    return cell.replace(old, new)
-
-
 def test_a_right_notebook_has_all_points(assessing: Any) -> None:
     results = assessing.notebook(*CELLS)
-    assert scores(results) == [4, 12, 4]
+    assert assessing.scores(results) == [4, 12, 4]
     assert {} == assessing.said(results)
-    assert end_to_end(results, "build_gpt") == (
+    assert assessing.end_to_end(results, "build_gpt") == (
         "build_gpt works together with your own CausalMask and MultiHeadAttention."
     )
 
@@ -82,37 +68,37 @@ def test_a_right_notebook_has_all_points(assessing: Any) -> None:
 )
 def test_a_wrong_mask_costs_its_own_points_only(assessing: Any, new: str, said: str | None) -> None:
     old = "np.tri(x.shape[-1], dtype=bool)"
-    mask = changed(MASK, f"allowed = {old}", new if said is None else f"allowed = {new}")
+    mask = assessing.changed(MASK, f"allowed = {old}", new if said is None else f"allowed = {new}")
     results = assessing.notebook(mask, *CELLS[1:])
     assert ({} if said is None else {"CausalMask": [said]}) == assessing.said(results)
     assert results["CausalMask"].score < 1
-    assert scores(results)[1:] == [12, 4]
+    assert assessing.scores(results)[1:] == [12, 4]
     for name in ("MultiHeadAttention", "build_gpt"):
-        assert "fails only because CausalMask is wrong" in end_to_end(results, name)
+        assert "fails only because CausalMask is wrong" in assessing.end_to_end(results, name)
 
 
 def test_a_wrong_layer_leaves_the_model_its_points(assessing: Any) -> None:
-    layer = changed(ATTENTION, "q.shape[-1])", "self.heads * q.shape[-1])")
+    layer = assessing.changed(ATTENTION, "q.shape[-1])", "self.heads * q.shape[-1])")
     results = assessing.notebook(MASK, layer, MODEL)
     assert {"MultiHeadAttention": ["scaled_by_all_channels"]} == assessing.said(results)
-    assert scores(results)[2:] == [4]
-    assert "fails only because MultiHeadAttention is wrong" in end_to_end(results, "build_gpt")
+    assert assessing.scores(results)[2:] == [4]
+    assert "fails only because MultiHeadAttention is wrong" in assessing.end_to_end(results, "build_gpt")
 
 
 def test_a_layer_that_is_not_written_leaves_the_others_their_points(assessing: Any) -> None:
-    results = assessing.notebook(MASK, changed(ATTENTION, "self.heads = heads", NOT_WRITTEN), MODEL)
-    assert scores(results) == [4, 0, 4]
+    results = assessing.notebook(MASK, assessing.changed(ATTENTION, "self.heads = heads", NOT_WRITTEN), MODEL)
+    assert assessing.scores(results) == [4, 0, 4]
     message = results["MultiHeadAttention"].checks[0].message
     assert "MultiHeadAttention is not written yet, or calls a function that is not." == message
 
 
 def test_a_layer_that_is_wrong_beside_a_wrong_mask_is_named_too(assessing: Any) -> None:
-    mask = changed(MASK, "np.tri(x.shape[-1], dtype=bool)", "np.tri(x.shape[-1], k=1, dtype=bool)")
-    layer = changed(ATTENTION, "self.split(self.key(x))", "self.split(self.query(x))")
+    mask = assessing.changed(MASK, "np.tri(x.shape[-1], dtype=bool)", "np.tri(x.shape[-1], k=1, dtype=bool)")
+    layer = assessing.changed(ATTENTION, "self.split(self.key(x))", "self.split(self.query(x))")
     results = assessing.notebook(mask, layer, MODEL)
     said = assessing.said(results)
     assert {"CausalMask": ["one_ahead"], "MultiHeadAttention": ["keys_by_the_query_layer"]} == said
-    assert scores(results)[2:] == [4]
+    assert assessing.scores(results)[2:] == [4]
 
 
 #: What a student's line becomes, and what is said of it.
@@ -141,7 +127,28 @@ NAMED = {
 
 @pytest.mark.parametrize(("change", "said"), NAMED.items(), ids=[new for _, _, new in NAMED])
 def test_a_mistake_is_named(assessing: Any, change: tuple[str, str, str], said: str | None) -> None:
-    cell = changed(*change)
+    cell = assessing.changed(*change)
     results = assessing.notebook(*(cell if one == change[0] else one for one in CELLS))
     found = [one for several in assessing.said(results).values() for one in several]
     assert ([] if said is None else [said]) == found
+
+
+#: What a student's line becomes, and what is seen of it.
+SEEN = {
+    (ATTENTION, "math.sqrt(q.shape[-1])", "math.sqrt(4 * q.shape[-1])"): (
+        "if all scores are 1/2 times as large as they should be."
+    ),
+    (ATTENTION, "self.split(self.query(x))", "self.split(x)"): "whatever the weight of self.query is.",
+    (ATTENTION, "(weights @ v)", "(weights @ v - v + Tensor(v.data))"): (
+        "the gradients at x and self.value are wrong or missing, those at self.query, self.key and "
+        "self.output are right."
+    ),
+    (ATTENTION, "return self.output", "return -self.output"): "y is the right one times -1",
+}
+
+
+@pytest.mark.parametrize(("change", "sentence"), SEEN.items(), ids=[new for _, _, new in SEEN])
+def test_what_nobody_has_made_before_is_described(
+    assessing: Any, change: tuple[str, str, str], sentence: str
+) -> None:
+    assert sentence in assessing.seen(CELLS, change)
