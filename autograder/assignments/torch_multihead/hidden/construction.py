@@ -1,5 +1,6 @@
 """The hidden checks of ``MultiHeadAttention``, the class with its ``__init__``: 3 points."""
 
+import math
 from types import ModuleType
 
 import numpy as np
@@ -9,7 +10,7 @@ from autograder.checking.framework import CheckFailure, CheckSet, MalformedAnswe
 from autograder.checking.student import Remote, Student, StudentRaised
 
 from .formula import PROJECTIONS
-from .modules import CLASS, LAYERS, WEIGHTS, build, fill
+from .modules import CLASS, LAYERS, WEIGHTS, build, fill, shape_of
 
 checks = CheckSet("torch_multihead")
 checks.visible(CLASS, weight=0.45)
@@ -42,7 +43,7 @@ def shapes(student: Student, reference: ModuleType, rng: np.random.Generator) ->
     for d_model, heads in drawn_sizes(rng):
         module = build(student, d_model, heads)
         for name in LAYERS:
-            got = module.attribute(f"{name}.weight.shape")
+            got = shape_of(module.attribute(f"{name}.weight.shape"))
             if got != (d_model, d_model):
                 raise CheckFailure(
                     f"The weight of {name} must have the shape (d_model, d_model).", detail=f"it is {got}"
@@ -76,8 +77,8 @@ def parameters(student: Student, reference: ModuleType, rng: np.random.Generator
                 hint="Is nn.Module's own __init__ called, and which attributes are layers?",
                 detail=f"{sorted(names)}",
             )
-        sizes = [one.attribute("shape") for one in names.values() if isinstance(one, Remote)]
-        if sum(int(np.prod(size)) for size in sizes) != 4 * d_model**2 + d_model:
+        shapes = [shape_of(one.attribute("shape")) for one in names.values() if isinstance(one, Remote)]
+        if sum(math.prod(shape) for shape in shapes) != 4 * d_model**2 + d_model:
             raise CheckFailure("The module has another number of parameters than 4 C² + C.")
 
 
@@ -101,6 +102,7 @@ def separate(student: Student, reference: ModuleType, rng: np.random.Generator) 
     one, other = build(student, d_model, heads), build(student, d_model, heads)
     numbers = [{name: rng.standard_normal((d_model, d_model)) for name in WEIGHTS[:-1]} for _ in range(2)]
     for module, own in zip((one, other), numbers, strict=True):
+        module.method("double")
         fill(student, module, own)
     for name in WEIGHTS[:-1]:
         for module, own in zip((one, other), numbers, strict=True):

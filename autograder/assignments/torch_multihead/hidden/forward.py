@@ -217,4 +217,4 @@ def _right(one: Layer) -> np.ndarray:
 def _rounded(one: Layer) -> Layer:
     weights = {name: array.astype(np.float32) for name, array in one.weights.items()}
     inputs = {name: array.astype(np.float32) for name, array in one.inputs.items()}
-    return replace(one, weights=weights, inputs=inputs)
+    return replace(one, weights=weights, inputs=inputs, dy=one.dy.astype(np.float32))

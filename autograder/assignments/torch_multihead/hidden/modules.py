@@ -1,7 +1,7 @@
 """The student's modules and tensors, by handles: only arrays and small numbers come from there.
 
 Tensors are made by the student's PyTorch from arrays of ours, and come back as arrays (``Tensor.numpy``). A
-module's weights are put in place as tensors, one by one: nothing is pickled, on either side.
+module's weights are put in place as a dict of tensors: nothing is pickled, on either side.
 """
 
 from collections.abc import Mapping
@@ -50,16 +50,18 @@ def build(student: Student, d_model: int, heads: int) -> Remote:
 
 
 def filled(student: Student, one: Layer) -> Remote:
-    """A new module with the weights of ``one``."""
+    """A new module with the weights of ``one``, computing in their dtype."""
     module = build(student, one.d_model, one.heads)
+    if one.dy.dtype == np.float64:
+        module.method("double")
     fill(student, module, one.weights)
     return module
 
 
 def fill(student: Student, module: Remote, weights: Mapping[str, Array]) -> None:
-    """Put numbers in the place of the module's weights."""
-    for name, numbers in weights.items():
-        module.set_attribute(f"{name}.data", tensor(student, numbers))
+    """Put numbers in the place of the module's weights, those that it has."""
+    tensors = {name: tensor(student, numbers) for name, numbers in weights.items()}
+    module.method("load_state_dict", tensors, strict=False)
 
 
 def array_of(value: Any, what: str) -> Array:
@@ -83,15 +85,22 @@ def expect_tensor(
     expect_array(array_of(value, what), want, what, axes, tol=tol)
 
 
+def shape_of(value: Any) -> tuple[int, ...]:
+    """The shape of a tensor as such a shape comes back; none at all, (-1,), for whatever is no shape."""
+    if isinstance(value, tuple) and all(type(size) is int and size >= 0 for size in value):
+        return value
+    return (-1,)
+
+
 def gradient_of(owner: Remote, name: str, what: str) -> Array:
     """The gradient of what an object holds under a name, of itself if that is empty."""
     try:
-        grad = owner.attribute(f"{name}.grad" if name else "grad")
-    except StudentRaised as error:
-        raise CheckFailure(f"{what} has no gradient.", hint=LEFT_THE_GRAPH) from error
-    if grad is None:
+        grad = owner.method(f"{name}.grad.numpy" if name else "grad.numpy", force=True).value
+    except StudentRaised:
+        grad = None
+    if not isinstance(grad, np.ndarray):
         raise CheckFailure(f"No gradient reaches {what}.", hint=LEFT_THE_GRAPH)
-    return array_of(grad, f"The gradient of {what}")
+    return grad
 
 
 def backward(answer: Any, dout: Remote, what: str) -> None:
