@@ -13,17 +13,23 @@ pytestmark = [pytest.mark.functional, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 #: How many seeds each assignment is certified on.
-SEEDS = {"multihead": 3, "weighted_attention": 2, "gpt": 2}
+SEEDS = {"multihead": 3, "weighted_attention": 2, "gpt": 2, "torch_multihead": 2}
 #: How many mistakes and right solutions there are at least.
-LEAST = {"multihead": (130, 26), "weighted_attention": (160, 16), "gpt": (110, 11)}
+LEAST = {
+    "multihead": (130, 26),
+    "weighted_attention": (160, 16),
+    "gpt": (110, 11),
+    "torch_multihead": (90, 13),
+}
 #: The contracts that find no mistake alone.
 NOT_ALONE = {
     "multihead": ["multihead_backward.extremes"],
     "weighted_attention": ["attention_backward.extremes", "weighted_attention_backward.extremes"],
     "gpt": ["CausalMask.single_precision", "build_gpt.parameters"],
+    "torch_multihead": ["forward.extremes", "forward.batch", "forward.repeatable"],
 }
 #: By how much each mistake errs somewhere, and each check's mistakes at least, as multiples of the tolerance.
-FAR = {"multihead": (1e5, 10), "weighted_attention": (500, 3), "gpt": (400, 100)}
+FAR = {"multihead": (1e5, 10), "weighted_attention": (500, 3), "gpt": (400, 100), "torch_multihead": (1e7, 5)}
 
 
 @pytest.fixture(scope="module", params=gradable_names(ROOT))

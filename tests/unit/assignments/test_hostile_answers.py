@@ -19,6 +19,12 @@ EXERCISES = [
     for name in gradable_names(KIT.parent)
     for one in load_assignment(KIT.parent, name).exercises
 ]
+#: Of these, all that answer: not what only makes an object whose methods are exercises.
+ANSWERING = [
+    (name, one)
+    for name, one in EXERCISES
+    if one not in load_assignment(KIT.parent, name).checks.methods.values()
+]
 #: Of the large exercises, the checks that differ in what they ask.
 CHECKS = {
     "multihead": ("visible", "masked", "cache", "untouched", "repeatable"),
@@ -28,6 +34,9 @@ CHECKS = {
     "weighted_attention": ("visible", "masked", "cache", "untouched", "repeatable"),
     "weighted_attention_backward": ("visible", "dx", "untouched", "repeatable"),
     "MultiHeadAttention": ("one_head", "causality", "weights_kept", "untouched", "repeatable", "dx"),
+    "compute_attention": ("visible", "masked", "gradients", "untouched"),
+    "combine_heads": ("joined", "way_back", "repeatable"),
+    "forward": ("visible", "gradients_of_inputs", "untouched"),
     "build_gpt": ("scores", "first_numbers", "parameters", "repeatable"),
 }
 #: Of dicts, the items that stand for all: others are treated as they are.
@@ -77,7 +86,9 @@ KEYS = ("x", "heads", "attention", "joined", "out", "wq", "wk", "wv", "wo", "q",
 def variations(value: Any) -> Iterator[Any]:
     """Hostile answers in place of a right one: all of it, one of its results, one of its items."""
     yield from ODD
-    if hasattr(value, "forward"):
+    if hasattr(value, "requires_grad"):
+        yield from variations_of_tensor(value)
+    elif hasattr(value, "forward"):
         yield from variations_of_layer(value)
     if isinstance(value, np.ndarray):
         yield from spoilt(value)
@@ -152,11 +163,21 @@ def variations_of_layer(layer: Any) -> Iterator[Any]:
             yield Answering(layer, lambda y, x, n=n: Spoiling(y, x, n))
 
 
+def variations_of_tensor(tensor: Any) -> Iterator[Any]:
+    """Tensors of PyTorch with other numbers, of other kinds, and out of the graph."""
+    import torch
+
+    for array in spoilt(tensor.detach().numpy()):
+        if type(array) is np.ndarray and array.dtype.char not in "gOS":
+            yield torch.tensor(array)
+    yield from (tensor.bfloat16(), tensor.to("meta"), tensor.to_sparse(), tensor.detach())
+
+
 def variations_of_array(item: Any) -> Iterator[Any]:
     return spoilt(item) if isinstance(item, np.ndarray) else iter(())
 
 
-@pytest.mark.parametrize(("assignment", "exercise"), EXERCISES)
+@pytest.mark.parametrize(("assignment", "exercise"), ANSWERING)
 @pytest.mark.parametrize("good_calls", [0, 1])
 def test_no_answer_is_taken_for_a_fault_of_ours(
     grading_of: Callable[[str], Any], assignment: str, exercise: str, good_calls: int
@@ -176,7 +197,8 @@ def test_no_answer_is_taken_for_a_fault_of_ours(
             ran_out = ran_out or other is hostile
             return value if other is hostile else other
 
-        result = grading.exercise(exercise, {**right, exercise: hostile}, only=CHECKS.get(exercise))
+        namespace = grading.with_own({exercise: hostile})
+        result = grading.exercise(exercise, namespace, only=CHECKS.get(exercise))
         faults = {one.name: one.detail for one in result.checks if one.verdict is Verdict.JUDGE_ERROR}
         assert faults == {}
         if ran_out:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.assignments.catalog import KIT, Assignment, gradable_names, load_assignment
+from autograder.assignments.catalog import KIT, gradable_names, load_assignment
 from autograder.model import Verdict
 from autograder.usecases.assessing import Assessor
 from autograder.usecases.local_run import LocalRun
 
 #: How often each assignment is tried.
-SEEDS = {"multihead": 30, "weighted_attention": 15, "gpt": 15}
+SEEDS = {"multihead": 30, "weighted_attention": 15, "gpt": 15, "torch_multihead": 15}
 
 
 @cache
@@ -50,6 +50,8 @@ def junk(rng: np.random.Generator, right: Any, depth: int = 0) -> Any:
             lambda: np.float64(1),
         ]
         return kinds[int(rng.integers(len(kinds)))]()
+    if hasattr(right, "requires_grad"):
+        return spoiled_tensor(rng, right, depth)
     if hasattr(right, "forward") and rng.random() < 0.8:
         return spoiled_layer(rng, right)
     if isinstance(right, tuple) and rng.random() < 0.9:
@@ -60,12 +62,31 @@ def junk(rng: np.random.Generator, right: Any, depth: int = 0) -> Any:
     return others[int(rng.integers(len(others)))]
 
 
+def spoiled_tensor(rng: np.random.Generator, right: Any, depth: int) -> Any:
+    """A tensor of PyTorch that is not the right one, or none at all."""
+    kinds: list[Callable[[], Any]] = [
+        lambda: right,
+        lambda: right * 2,
+        right.detach,
+        right.float,
+        right.int,
+        lambda: right[:1],
+        lambda: right.transpose(-1, -2),
+        lambda: right * np.nan,
+        lambda: right.to("meta"),
+        right.to_sparse,
+        right.bfloat16,
+        lambda: junk(rng, right.detach().numpy(), depth + 1),
+    ]
+    return kinds[int(rng.integers(len(kinds)))]()
+
+
 def spoiled_layer(rng: np.random.Generator, layer: Any) -> Any:
     """A layer that answers with junk, or with a tensor of junk, now and then."""
     forward = layer.forward
 
-    def answer(x: Any) -> Any:
-        y = forward(x)
+    def answer(x: Any, *others: Any) -> Any:
+        y = forward(x, *others)
         if rng.random() < 0.3:
             return y
         if rng.random() < 0.3:
@@ -77,14 +98,14 @@ def spoiled_layer(rng: np.random.Generator, layer: Any) -> Any:
     return layer
 
 
-def functions(assignment: Assignment, seed: int) -> dict[str, object]:
+def functions(grading: Any, seed: int) -> dict[str, object]:
     """The reference's functions, of which some return junk and some raise."""
     rng = np.random.default_rng(seed)
-    names = [one.name for one in assignment.exercises]
+    names = list(grading.points)
     spoiled = {name: float(rng.choice([0.0, 0.3, 1.0])) for name in names}
 
     def spoil(name: str) -> Callable[..., Any]:
-        right = getattr(assignment.reference, name)
+        right = getattr(grading.reference, name)
 
         def function(*args: Any) -> Any:
             if rng.random() >= spoiled[name]:
@@ -97,19 +118,20 @@ def functions(assignment: Assignment, seed: int) -> dict[str, object]:
 
         return function
 
-    return {**vars(assignment.reference), **{name: spoil(name) for name in names}}
+    methods = grading.assignment.checks.methods
+    # What makes objects whose methods are exercises stays a class.
+    return dict(grading.with_own({name: spoil(name) for name in names if name not in methods.values()}))
 
 
 @pytest.mark.parametrize(
     ("name", "seed"),
     [(name, seed) for name in gradable_names(KIT.parent) for seed in range(SEEDS[name])],
 )
-def test_no_answer_is_a_fault_of_ours(name: str, seed: int) -> None:
-    assessor = assessor_of(name)
-    assignment = assessor.assignment
-    exercises = [one.name for one in assignment.exercises]
-    run = LocalRun(exercises, lambda: functions(assignment, seed), call_seconds=2)
-    assessed = assessor.assess("student", assignment.exercises, run)
+def test_no_answer_is_a_fault_of_ours(grading_of: Callable[[str], Any], name: str, seed: int) -> None:
+    grading, assessor = grading_of(name), assessor_of(name)
+    exercises = grading.assignment.exercises
+    run = LocalRun([one.name for one in exercises], lambda: functions(grading, seed), call_seconds=2)
+    assessed = assessor.assess("student", exercises, run)
     assert assessed.fault is None
     verdicts = {check.verdict for one in assessed.exercises for check in one.checks}
     assert Verdict.JUDGE_ERROR not in verdicts

@@ -62,6 +62,14 @@ def detached(right: ModuleType, self: Any, x: Any, batch_size: int) -> Any:
     return right.combine_heads(self, x.data, batch_size)
 
 
+@mistakes.add(hint="Give one module sequences of two lengths, one after the other.", seen="courses")
+def length_of_first_call(right: ModuleType, self: Any, x: Any, batch_size: int) -> Any:
+    """All sequences are as long as the first one, so the module keeps its length."""
+    if not hasattr(self, "seq"):
+        self.seq = x.shape[2]
+    return x.transpose(1, 2).reshape(batch_size, self.seq, self.d_model)
+
+
 @mistakes.add(stateful=True, hint="Call it twice with different numbers.", seen="courses")
 def first_answer_kept(right: ModuleType) -> Any:
     """Whoever has combined heads of this shape need not do it again."""

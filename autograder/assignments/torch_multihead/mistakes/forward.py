@@ -184,7 +184,54 @@ def averaged_over_batch(
 
 
 @mistakes.add(hint="What must eval() change here?", seen="courses")
-def half_in_training(right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None) -> Any:
-    """In training the answer is made smaller, as dropout would do on average."""
+def smaller_in_eval(right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None) -> Any:
+    """After eval() the answer is made smaller, to make up for dropout in training."""
     answer = right.forward(self, query, key, value, mask)
-    return answer if not self.training else answer * 0.9
+    return answer if self.training else answer * 0.9
+
+
+@mistakes.add(hint="Print the dtype of the answer of a module in float32.", seen="courses")
+def made_float64(right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None) -> Any:
+    """More digits never harm."""
+    return right.forward(self, query, key, value, mask).double()
+
+
+@mistakes.add(hint="Which axes are lost where there is one sequence only?", seen="courses")
+def squeezed(right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None) -> Any:
+    """Axes of length 1 hold nothing, and are squeezed away in the end."""
+    return right.forward(self, query, key, value, mask).squeeze()
+
+
+@mistakes.add(hint="What does view need of a tensor that somebody else has made?", seen="courses")
+def views_of_inputs(right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None) -> Any:
+    """Layers take a table of tokens, so a view makes one of the batch."""
+    flat = [one.view(-1, self.d_model).view(one.shape) for one in (query, key, value)]
+    return right.forward(self, *flat, mask)
+
+
+@mistakes.add(hint="What do your joined weights know of load_state_dict?", seen="courses")
+def weights_joined_once(
+    right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None
+) -> Any:
+    """The weights of query, key and value are joined in the first call, to save time in later ones."""
+    if not hasattr(self, "joined"):
+        self.joined = [layer.weight.clone() for layer in (self.query, self.key, self.value)]
+    q, k, v = (one @ weight.T for one, weight in zip((query, key, value), self.joined, strict=True))
+    return self.output(joined(self, q, k, v, mask))
+
+
+@mistakes.add(hint="Print the shape of the mask before the call, and after it.", seen="courses")
+def mask_unsqueezed_in_place(
+    right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None
+) -> Any:
+    """A mask (T, S) gets the axis of the heads by unsqueeze_."""
+    if mask is not None and mask.dim() == 2:
+        mask.unsqueeze_(0)
+    return right.forward(self, query, key, value, mask)
+
+
+@mistakes.add(hint="Call the module with a mask, then without.", seen="courses")
+def last_mask_kept(right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None) -> Any:
+    """The module keeps the mask, for calls that bring none."""
+    self.last_mask = getattr(self, "last_mask", None) if mask is None else mask
+    return right.forward(self, query, key, value, self.last_mask)

@@ -70,6 +70,14 @@ def by_way_of_numpy(right: ModuleType, self: Any, x: Any, batch_size: int) -> An
     return torch.tensor(right.split_heads(self, x, batch_size).detach().numpy(), requires_grad=True)
 
 
+@mistakes.add(hint="Give one module sequences of two lengths, one after the other.", seen="courses")
+def length_of_first_call(right: ModuleType, self: Any, x: Any, batch_size: int) -> Any:
+    """All sequences are as long as the first one, so the module keeps its length."""
+    if not hasattr(self, "seq"):
+        self.seq = x.shape[1]
+    return x.reshape(batch_size, self.seq, self.num_heads, self.head_dim).transpose(1, 2)
+
+
 @mistakes.add(stateful=True, hint="Call it twice with different numbers.", seen="courses")
 def first_answer_kept(right: ModuleType) -> Any:
     """Whoever has split an x of this shape need not do it again."""
