@@ -5,16 +5,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from autograder.assignments.catalog import KIT, gradable_names, load_assignment
+from autograder.assignments.catalog import KIT, load_assignment
 from autograder.model import ExerciseResult
 from autograder.notebooks.reading import read_notebook
 from autograder.sandbox.launcher import PlainLauncher
 from autograder.usecases.judging import Judge
 
-pytestmark = [
-    pytest.mark.functional,
-    pytest.mark.skipif("gpt" not in gradable_names(KIT.parent), reason="the lesson is not there yet"),
-]
+pytestmark = pytest.mark.functional
 
 JudgeCells = Callable[..., dict[str, ExerciseResult]]
 Change = tuple[str, str]
