@@ -21,6 +21,7 @@ LESSONS = {
         ["from_scores_to_weights", "three_roles", "way_back"],
     ),
     "gpt": ("gpt_figures.py", ["inside", "one_square", "shapes", "two_readings"]),
+    "torch_multihead": ("torch_figures.py", ["masks", "orange", "two_sequences", "views"]),
 }
 FIGURES = [path for name in LESSONS for path in sorted((ROOT / "source" / name / "figures").iterdir())]
 LESSON = pytest.mark.parametrize("lesson", list(LESSONS))
