@@ -54,6 +54,7 @@ def _data(examined: "Examined") -> dict[str, Any]:
         "root": os.geteuid() == 0,
         "rooms": examined.rooms,
         "worker_bytes": examined.worker_bytes,
+        "missing_packages": {name: list(packages) for name, packages in examined.missing.items()},
         "probes": [
             {
                 "name": one.name,
@@ -95,4 +96,8 @@ def _sentences(examined: "Examined") -> list[str]:
     kept = (
         f"NOT KEPT from student code: {', '.join(leaks)}." if leaks else "Everything is kept as it should be."
     )
-    return [f"The sandbox works here, as {user}. Every notebook gets {runs}{memory}.", kept]
+    wanting = [
+        f"{name} cannot be graded here: it needs {' and '.join(packages)}, not installed."
+        for name, packages in examined.missing.items()
+    ]
+    return [f"The sandbox works here, as {user}. Every notebook gets {runs}{memory}.", kept, *wanting]

@@ -4,11 +4,12 @@ import contextlib
 import json
 import platform
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.assignments.catalog import KIT
+from autograder.assignments.environment import missing_packages, read_environment
 from autograder.sandbox.choice import UNSAFE, Way
 from autograder.sandbox.probes import LIMITS, Probe, probes
 from autograder.sandbox.session import CellStep, Ending, Run, Worker
@@ -37,12 +38,14 @@ class Examined:
     """All findings.
 
     ``rooms`` says whether every run has a room of its own in one box, ``worker_bytes`` what the warm
-    interpreter takes, None where the kernel does not say.
+    interpreter takes, None where the kernel does not say. ``missing`` are packages that are not installed,
+    by the assignment of the kit that cannot be graded without them.
     """
 
     findings: tuple[Finding, ...]
     rooms: bool
     worker_bytes: int | None
+    missing: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def examine_machine(way: Way) -> Examined:
@@ -52,7 +55,14 @@ def examine_machine(way: Way) -> Examined:
         rooms, worker_bytes, inside = _try_all(way, wanted)
         _, _, outside = _try_all(UNSAFE, wanted)
     findings = (Finding(one.name, one.what, inside[one.name], outside[one.name]) for one in wanted)
-    return Examined(tuple(findings), rooms, worker_bytes)
+    return Examined(tuple(findings), rooms, worker_bytes, _missing())
+
+
+def _missing() -> dict[str, list[str]]:
+    """By assignment of the kit, what of the packages that it needs is not installed."""
+    folders = sorted(path.parent for path in (KIT / "assignments").glob("*/checks.py"))
+    found = {one.name: missing_packages(read_environment(one)[0]) for one in folders}
+    return {name: packages for name, packages in found.items() if packages}
 
 
 @contextlib.contextmanager

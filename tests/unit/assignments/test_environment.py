@@ -5,6 +5,7 @@ import pytest
 
 from autograder.assignments.catalog import KIT, load_assignment
 from autograder.assignments.environment import expect_installed, read_environment
+from autograder.cli.main import main
 from autograder.errors import CourseError
 from autograder.model import Environment, Limits
 
@@ -91,3 +92,14 @@ def test_the_lab_on_pytorch_declares_it_and_the_others_do_not() -> None:
     lab, _ = read_environment(KIT / "assignments" / "torch_multihead")
     assert ("torch",) == lab.packages == lab.warm_up
     assert {()} == {packages for name, packages in declared.items() if name != "torch_multihead"}
+
+
+@pytest.mark.parametrize("verb", ["grade", "certify"])
+def test_the_command_line_says_so_once_and_grades_nothing(
+    toy_course: Path, capsys: pytest.CaptureFixture[str], verb: str
+) -> None:
+    declare(toy_course, 'packages = ["nowhere-to-be-found"]')
+    assert 2 == main([verb, "toy", "--course", str(toy_course)])
+    told = capsys.readouterr()
+    assert 1 == " ".join((told.out + told.err).split()).count("pip install nowhere-to-be-found")
+    assert [] == list(toy_course.glob("gradebook.db"))

@@ -60,3 +60,16 @@ def test_json_holds_the_same(found: Any, capsys: pytest.CaptureFixture[str]) -> 
         "outside": ["AF_INET", "AF_INET6"],
     } == data["probes"][0]
     assert [True, False] == [one["kept"] for one in data["probes"]]
+
+
+def test_an_assignment_whose_packages_are_missing_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(choice, "choose", lambda: UNSAFE)
+    examined = Examined((KEPT,), True, None, {"torch_multihead": ["torch"]})
+    monkeypatch.setattr(doctor, "examine_machine", lambda way: examined)
+    assert 0 == main(["doctor", "--json", "-"])
+    assert {"torch_multihead": ["torch"]} == json.loads(capsys.readouterr().out)["missing_packages"]
+    assert 0 == main(["doctor"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "torch_multihead cannot be graded here: it needs torch, not installed." in told
