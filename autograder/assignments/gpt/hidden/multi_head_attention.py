@@ -54,13 +54,15 @@ def biases(student: Student, reference: ModuleType, rng: np.random.Generator) ->
 
 @checks.value(NAME, weight=0.6)
 def causality(student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
-    """What comes later changes nothing in the answers before it."""
+    """What comes later changes nothing in the answers before it, and what came before does."""
     (one,) = drawn(rng)
     start = int(rng.integers(1, one.x.shape[1]))
     later = one.x.copy()
     later[:, start:] += rng.standard_normal(later[:, start:].shape)
+    other = one.x.copy()
+    other[:, 0] = later[:, -1]
     layer = layer_of(student, one)
-    got = [_forward(student, layer, x) for x in (one.x, later)]
+    got = [_forward(student, layer, x) for x in (one.x, later, other)]
     if not repeated(got[0][:, :start], got[1][:, :start]):
         raise CheckFailure(
             "Another text after some place changes the answers before it.",
@@ -68,6 +70,8 @@ def causality(student: Student, reference: ModuleType, rng: np.random.Generator)
         )
     if repeated(got[0][:, start:], got[1][:, start:]):
         raise CheckFailure("The answers do not depend on what comes in at their own places.")
+    if repeated(got[0][:, -1], got[2][:, -1]):
+        raise CheckFailure("The last answer does not depend on the first place: nothing is gathered from it.")
 
 
 @checks.value(NAME, weight=0.4)

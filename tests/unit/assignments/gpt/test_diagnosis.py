@@ -88,6 +88,14 @@ def test_a_layer_that_is_not_written_leaves_the_others_their_points(assessing: A
     assert "MultiHeadAttention is not written yet, or calls a function that is not." == message
 
 
+@pytest.mark.parametrize("answer", ["x", "self.output(x)", "self.value(x) * 0.0", "self.query(self.key(x))"])
+def test_a_layer_that_gathers_nothing_earns_nothing(assessing: Any, answer: str) -> None:
+    lines = ATTENTION.splitlines()
+    begin = next(number for number, line in enumerate(lines) if "def forward" in line)
+    layer = "\n".join([*lines[: begin + 1], f"        return {answer}"])
+    assert assessing.scores(assessing.notebook(MASK, layer, MODEL)) == [4, 0, 4]
+
+
 def test_a_layer_that_is_wrong_beside_a_wrong_mask_is_named_too(assessing: Any) -> None:
     mask = assessing.changed(MASK, "np.tri(x.shape[-1], dtype=bool)", "np.tri(x.shape[-1], k=1, dtype=bool)")
     layer = assessing.changed(ATTENTION, "self.split(self.key(x))", "self.split(self.query(x))")
