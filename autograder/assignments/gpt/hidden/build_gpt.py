@@ -37,7 +37,7 @@ def first_numbers(student: Student, reference: ModuleType, rng: np.random.Genera
         found = _asked(model, "parameters")
         for name in ("token.table", "blocks.steps.1.attention.key.weight", "output.weight"):
             got = _numbers(found, name)
-            expect_array(got, wanted[name].data, f"what {name} begins with", ("input", "output"))
+            expect_array(got, wanted[name].data, f"What {name} begins with", ("input", "output"))
 
 
 @checks.value(NAME, weight=0.6)
@@ -78,9 +78,9 @@ def repeatable(student: Student, reference: ModuleType, rng: np.random.Generator
     """Two models share nothing, and the same seed makes the same model again."""
     text = rng.integers(0, 9, (2, 6))
     first = build(student, 9, 2, 1)
-    before = data_of(answered(first, text, "the model"), "the model's answer")
+    before = data_of(answered(first, text, "The model"), "The model's answer")
     other = build(student, 9, 4, 2)
-    data_of(answered(other, text, "the model"), "the model's answer")
+    data_of(answered(other, text, "The model"), "The model's answer")
     _expect_again(first, text, before)
     _expect_again(build(student, 9, 2, 1), text, before)
 
@@ -110,8 +110,8 @@ def compare(
     right = reference.build_gpt(vocabulary, heads, np.random.default_rng(seed))
     for shape in shapes:
         text = rng.integers(0, vocabulary, shape)
-        got = data_of(answered(model, text, "the model"), "the model's answer")
-        expect_array(got, right(text).data, "the scores", AXES)
+        got = data_of(answered(model, text, "The model"), "The model's answer")
+        expect_array(got, right(text).data, "The array of scores", AXES)
 
 
 def _numbers(found: Any, name: str) -> Any:
@@ -131,7 +131,7 @@ def _asked(model: Remote, method: str) -> Any:
 
 def _expect_again(model: Remote, text: Array, before: Any) -> None:
     """Require the scores that the same text had before another model was built."""
-    again = data_of(answered(model, text, "the model"), "the model's answer")
+    again = data_of(answered(model, text, "The model"), "The model's answer")
     if not repeated(before, again):
         raise CheckFailure(
             "When another model has been built, the same text and seed give other scores than before.",

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from autograder.assignments.attention_layer import draws
+from autograder.checking.compare import expect_array
 from autograder.checking.framework import MalformedAnswer
 from autograder.checking.student import Remote, Student, StudentRaised
 
-from .tensors import Array, an_object, answered, generator, tensor
+from .tensors import Array, an_object, answered, data_of, generator, tensor
 
 NAME = "MultiHeadAttention"
 PARTS = ("query", "key", "value", "output")
@@ -149,3 +150,9 @@ def answer_to(student: Student, layer: Remote, one: Case) -> tuple[Remote, Remot
     """Call a student's layer with the x of a case: x and y, both on the student's side."""
     x = tensor(student, one.x)
     return x, answered(layer, x, NAME)
+
+
+def compare(student: Student, layer: Remote, one: Case) -> None:
+    """Call a layer that has the numbers of a case, and compare its answer with that of NumPy."""
+    _, y = answer_to(student, layer, one)
+    expect_array(data_of(y, f"The answer of {NAME}"), formula(one)[0], "y", AXES)

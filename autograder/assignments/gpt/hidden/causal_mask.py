@@ -109,10 +109,10 @@ def compare(got: Any, scores: Array, reference: ModuleType) -> None:
     """Compare masked scores: what is kept, then what is hidden. Beside -1e9 every other number is small."""
     want = right(reference, scores)[0]
     axes = axes_of(scores)
-    expect_array(got, want, f"the answer of {NAME}", axes, tol=np.inf)
+    expect_array(got, want, f"The answer of {NAME}", axes, tol=np.inf)
     kept = np.tri(scores.shape[-1], dtype=bool)
     nothing = want.dtype.type(0)
-    expect_array(np.where(kept, got, nothing), np.where(kept, want, nothing), "what a query may see", axes)
+    expect_array(np.where(kept, got, nothing), np.where(kept, want, nothing), "What a query may see", axes)
     if np.any(got[..., ~kept] != want[..., ~kept]):
         raise CheckFailure(
             "What a query may not see must become -1e9; another number stands there.",
@@ -125,7 +125,7 @@ def compare_gradient(student: Student, reference: ModuleType, scores: Array, dy:
     x = tensor(student, scores)
     walk_back(answered(mask(student), x, NAME), dy, NAME)
     got = gradient_of(x, "", "the scores")
-    expect_array(got, right(reference, scores, dy)[1], "the gradient of the scores", axes_of(scores))
+    expect_array(got, right(reference, scores, dy)[1], "The gradient of the scores", axes_of(scores))
 
 
 def right(reference: ModuleType, scores: Array, dy: Array | None = None) -> tuple[Array, Array]:

@@ -20,7 +20,7 @@ def dx(student: Student, reference: ModuleType, rng: np.random.Generator) -> Non
     (one,) = drawn(rng)
     x, y = answer_to(student, layer_of(student, one), one)
     walk_back(y, one.dy, NAME)
-    expect_array(gradient_of(x, "", "x"), right(reference, one).grads["x"], "the gradient of x", AXES)
+    expect_array(gradient_of(x, "", "x"), right(reference, one).grads["x"], "The gradient of x", AXES)
 
 
 @checks.value(NAME, weight=0.6)
@@ -57,4 +57,4 @@ def _compare(student: Student, reference: ModuleType, rng: np.random.Generator, 
     for kind, axes in (("weight", ("input", "output")), ("bias", ("output",))):
         name = f"{part}.{kind}"
         got = gradient_of(layer, name, f"self.{name}")
-        expect_array(got, wanted[name], f"the gradient of self.{name}", axes)
+        expect_array(got, wanted[name], f"The gradient of self.{name}", axes)
