@@ -104,7 +104,11 @@ def _call(call: Call, full: bool) -> RenderableType:
     rows: list[RenderableType] = []
     for name, value in call.arguments.items():
         rows += _value(name, value, full, "cyan")
-    if call.is_as_expected and not full:
+    if call.is_look and call.arguments:  # an attribute was set: nothing came
+        pass
+    elif call.is_as_expected and isinstance(call.expected, Unseen):
+        rows.append(Text("An object came, as it should."))
+    elif call.is_as_expected and not full:
         rows.append(Text("What came is right."))
     else:
         rows += _value("came", call.came, full, "red" if call.differences else "")

@@ -131,6 +131,16 @@ def test_a_call_that_went_right_is_told_in_a_word() -> None:
     assert "expected" not in text
 
 
+def test_what_objects_are_asked_is_told_as_one_would_write_it() -> None:
+    made = Call(1, "Layer", {"size": 3}, Unseen("object"), Unseen("object"))
+    put = Call(2, "(what call 1 returned).weight", {"set to": X}, None, None, is_look=True)
+    look = Call(3, "(what call 1 returned).grad", {}, X, X, is_look=True)
+    text = view(replace(EXPLANATION, checks=(replace(CHECK, calls=(made, put, look), failing=None),)))
+    assert "Call 1: Layer(size)\n  size: 3\n  An object came, as it should.\n" in text
+    assert "Call 2: (what call 1 returned).weight\n  set to: float64 (2, 3)\n" in text
+    assert text.endswith("Call 3: (what call 1 returned).grad\n  What came is right.")
+
+
 def test_a_comparison_that_no_call_has_shown_is_shown_whole() -> None:
     text = view(replace(EXPLANATION, checks=(replace(CHECK, calls=()),)))
     assert "  came: float64 (2, 3)\n    [[1. 2. 3.]" in text
