@@ -60,7 +60,7 @@ def filled(student: Student, one: Layer) -> Remote:
 
 def fill(student: Student, module: Remote, weights: Mapping[str, Array]) -> None:
     """Put numbers in the place of the module's weights, those that it has."""
-    tensors = {name: tensor(student, numbers) for name, numbers in weights.items()}
+    tensors = student.call("torch.utils.data.default_convert", dict(weights)).value
     module.method("load_state_dict", tensors, strict=False)
 
 
