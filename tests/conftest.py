@@ -6,11 +6,13 @@ a machine allows no sandbox, the tests that need it are skipped and say why. Pro
 examples every time.
 """
 
+import json
 import os
 import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,14 +20,17 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from autograder.assignments.catalog import KIT, load_assignment
 from autograder.errors import SandboxError
 from autograder.model import Environment, Limits
+from autograder.notebooks.reading import read_notebook
 from autograder.sandbox.choice import UNSAFE, Way, choose
 from autograder.sandbox.examination import Budget, Examination
 from autograder.sandbox.notebook_run import NotebookRun, run_notebook
 from autograder.sandbox.outputs import Output
 from autograder.sandbox.session import CellStep, ExamineStep, Run, Step, Worker
 from autograder.sandbox.worker.processes import descendants, number_inside
+from autograder.usecases.judging import Judge, Judged
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 #: Names of other machines are never resolved, whoever asks.
@@ -218,6 +223,43 @@ def own_bench(way: Way) -> Iterator[Bench]:
     bench = Bench(way, STRICT)
     yield bench
     bench.close()
+
+
+class SolvedLab:
+    """A judge of a lesson's own solution, in whose cells texts are replaced, and others are added."""
+
+    def __init__(self, name: str, way: Way):
+        self.assignment = load_assignment(KIT.parent, name)
+        self._source = (self.assignment.source_dir / f"{name}.ipynb").read_text(encoding="utf-8")
+        self.judge = Judge(self.assignment, b"secret", way)
+
+    def judged(self, *changes: tuple[str, str], **added: str) -> Judged:
+        """A text and what it becomes, and, by grade id, what is added at the end of a cell."""
+        notebook = json.loads(self._source)
+        cells = {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"]}
+        for old, new in changes:
+            assert any(old in text for text in cells.values()), old
+            cells = {name: text.replace(old, new) for name, text in cells.items()}
+        for cell in notebook["cells"]:
+            more = added.get(cell["metadata"].get("nbgrader", {}).get("grade_id"), "")
+            cell["source"] = f"{cells[cell['id']]}\n{more}"
+        submission = read_notebook(json.dumps(notebook).encode())
+        result = self.judge.judge("student", submission, self.assignment.notebooks[0])
+        assert result.fault is None
+        return result
+
+
+@pytest.fixture(scope="module")
+def solved_lab() -> Iterator[Callable[[str, Way], SolvedLab]]:
+    """Judges of lessons' own solutions, which a module's tests share."""
+    with ExitStack() as stack:
+
+        def make(name: str, way: Way) -> SolvedLab:
+            lab = SolvedLab(name, way)
+            stack.enter_context(lab.judge)
+            return lab
+
+        yield make
 
 
 @pytest.fixture(scope="session")

@@ -1,48 +1,26 @@
 """Right classes in a student's fork, through real processes and sockets: the lab on heads."""
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from autograder.assignments.catalog import KIT, load_assignment
 from autograder.model import ExerciseResult
-from autograder.notebooks.reading import read_notebook
 from autograder.sandbox.launcher import PlainLauncher
-from autograder.usecases.judging import Judge
 
 pytestmark = pytest.mark.functional
 
 JudgeCells = Callable[..., dict[str, ExerciseResult]]
-Change = tuple[str, str]
 
 STRICT = ("np.tri(x.shape[-1], dtype=bool)", "np.tri(x.shape[-1], k=-1, dtype=bool)")
 SCALED = ("math.sqrt(q.shape[-1])", "math.sqrt(x.shape[-1])")
 
 
 @pytest.fixture(scope="module")
-def judge() -> Iterator[JudgeCells]:
-    """Judges the lesson's own solution, in whose cells texts are replaced, and others added at their end."""
-    assignment = load_assignment(KIT.parent, "gpt")
-    source = (assignment.source_dir / "gpt.ipynb").read_text(encoding="utf-8")
-    with Judge(assignment, b"secret", PlainLauncher) as judge:
-
-        def judged(*changes: Change, **added: str) -> dict[str, ExerciseResult]:
-            notebook = json.loads(source)
-            for old, _ in changes:
-                assert any(old in "".join(cell["source"]) for cell in notebook["cells"]), old
-            for cell in notebook["cells"]:
-                text = "".join(cell["source"])
-                for change in changes:
-                    text = text.replace(*change)
-                text += "\n" + added.get(cell["metadata"].get("nbgrader", {}).get("grade_id", ""), "")
-                cell["source"] = text
-            submission = read_notebook(json.dumps(notebook).encode())
-            result = judge.judge("student", submission, assignment.notebooks[0])
-            assert result.fault is None
-            return {one.name: one for one in result.exercises}
-
-        yield judged
+def judge(solved_lab: Any) -> JudgeCells:
+    """Judges the lesson's own solution with changes (tests/conftest.py)."""
+    lab = solved_lab("gpt", PlainLauncher)
+    return lambda *changes, **added: {one.name: one for one in lab.judged(*changes, **added).exercises}
 
 
 def points(judged: dict[str, ExerciseResult]) -> list[float | None]:
