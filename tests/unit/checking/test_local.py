@@ -275,3 +275,94 @@ def test_neither_prints_nor_warnings_are_seen(capsys: pytest.CaptureFixture[str]
 
     assert LocalStudent({"loud": loud}).call("loud").value == 1
     assert capsys.readouterr() == ("", "")
+
+
+class Layer:
+    """What a notebook may define: it prints, warns, and takes what it is given."""
+
+    def __init__(self, size: int):
+        self.size = size
+        self.weight = np.zeros(size)
+
+    def __call__(self, x: float) -> float:
+        sys.stdout.write("hidden input\n")
+        warnings.warn("hidden", stacklevel=1)
+        return x + self.size
+
+    @property
+    def endless(self) -> Any:
+        while True:
+            pass
+
+    @property
+    def hungry(self) -> Any:
+        raise MemoryError
+
+    @property
+    def leaving(self) -> Any:
+        sys.stdout.write("hidden input\n")
+        raise SystemExit(0)
+
+
+def test_objects_are_made_called_looked_at_and_changed(capsys: pytest.CaptureFixture[str]) -> None:
+    student = LocalStudent({"Layer": Layer})
+    layer = student.call("Layer", size=2).value
+    assert "function" == layer.kind
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert 5 == layer.call(3).value == layer.method("__call__", x=3).value
+    layer.set_attribute("size", 4)
+    layer.set_attribute("weight", layer.attribute("weight") + 1)
+    assert [1.0, 1.0] == layer.attribute("weight").tolist()
+    assert 2.0 == layer.method("weight.sum").value
+    assert 7 == layer.call(3).value
+    assert "" == capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "ending"),
+    [
+        ("endless", StudentTimedOut),
+        ("hungry", StudentMemoryExceeded),
+        ("leaving", StudentRaised),
+        ("nothing", StudentRaised),
+        ("weight.nothing", StudentRaised),
+    ],
+)
+def test_attributes_are_guarded_as_calls_are(
+    capsys: pytest.CaptureFixture[str], name: str, ending: type[Exception]
+) -> None:
+    layer = LocalStudent({"Layer": Layer}, call_seconds=0.05).call("Layer", 2).value
+    asks: list[Any] = [lambda: layer.attribute(name), lambda: layer.method(name)]
+    for ask in [*asks, lambda: layer.set_attribute(f"{name}.x", 1)]:
+        with pytest.raises(ending):
+            ask()
+    assert "" == capsys.readouterr().out
+
+
+def test_a_dotted_name_is_resolved_from_the_namespace() -> None:
+    student = LocalStudent({"np": np})
+    assert 2.0 == student.call("np.linalg.norm", np.ones(4)).value
+    with pytest.raises(StudentMissing):
+        student.call("torch.from_numpy", np.ones(4))
+    with pytest.raises(StudentRaised) as caught:
+        student.call("np.nothing.at.all")
+    assert "AttributeError" == caught.value.exception
+
+
+def test_what_the_namespace_has_imported_is_not_imported_again() -> None:
+    namespace: dict[str, Any] = {"sqrt": len}
+    student = LocalStudent(namespace)
+    student.install(
+        "f", "from given import sqrt\nfrom math import floor\ndef f(x):\n    return sqrt(x), floor(2.5)"
+    )
+    assert (3, 2) == student.call("f", "abc").value
+
+
+def test_a_method_that_is_installed_leaves_the_class_of_others_alone() -> None:
+    student = LocalStudent({"Layer": Layer})
+    student.install("Layer.double", "def double(self):\n    return 2 * self.size")
+    assert 6 == student.call("Layer", 3).value.method("double").value
+    assert not hasattr(Layer, "double")
+    with pytest.raises(StudentMissing):
+        student.install("Other.double", "def double(self): ...")

@@ -209,6 +209,22 @@ def test_classes_are_constructed_and_their_objects_used(exam: Any) -> None:
         layer.attribute("bias")
 
 
+def test_attributes_are_set_and_dotted_names_followed(exam: Any) -> None:
+    layer = exam.call("Linear", np.array([1.0, 2.0])).value
+    layer.set_attribute("weight", np.array([3.0, 4.0]))
+    layer.set_attribute("inner", exam.call("Linear", 5).value)
+    layer.set_attribute("inner.weight", layer)
+    assert [3, 4] == layer.attribute("inner.weight.weight").tolist()
+    assert 7 == layer.method("weight.sum").value
+    assert [6, 8] == exam.call("Linear.forward", layer, 2).value.tolist()
+    assert 3 == exam.call("np.linalg.norm", np.array([2.0, 2.0, 1.0])).value
+    for name in ("nothing.weight", "inner.nothing.weight"):
+        with pytest.raises(StudentRaised, match="AttributeError"):
+            layer.set_attribute(name, 1)
+    with pytest.raises(StudentMissing):
+        exam.call("nothing.at.all")
+
+
 def test_items_can_be_set(exam: Any) -> None:
     remote = exam.call("same", {"a": 1}).value
     remote["a"] = np.ones(2)
