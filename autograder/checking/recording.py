@@ -87,7 +87,15 @@ class Recording:
 
         A function or class by its name; an object by what made it, its methods and attributes behind a dot.
         """
-        return next((name for one in reversed(self.events) if (name := _asked_for(one)) is not None), None)
+        return None if (last := self._last_asked()) is None else _asked_for(last)
+
+    @property
+    def is_object_called(self) -> bool:
+        """Whether what was asked last is an object that was called itself, as layers and modules are."""
+        return (last := self._last_asked()) is not None and last.asked is Asked.CALL_OBJECT
+
+    def _last_asked(self) -> Event | None:
+        return next((one for one in reversed(self.events) if _asked_for(one) is not None), None)
 
     def call(self, function: str, /, *args: Any, **kwargs: Any) -> Answer:
         """Call a function by name."""

@@ -27,6 +27,9 @@ from autograder.model import Diagnosis, Verdict
 
 OUR_FAULT = "The grading program failed here, not your code: this check needs your instructor's attention."
 
+#: The method that runs when a layer of the labs' core, or a PyTorch module, is called.
+FORWARD = "forward"
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -63,7 +66,9 @@ def _run(check: Check, student: Recording, reference: ModuleType, rng: np.random
     except CheckFailure as failure:
         return _outcome_of_check(failure)
     except StudentFailure as failure:
-        return outcome_of(failure, check.exercise, student.function)
+        # The exercise `forward` has failed where a layer fails that is called itself, not the layer's class.
+        is_forward = check.exercise == FORWARD and student.is_object_called
+        return outcome_of(failure, check.exercise, FORWARD if is_forward else student.function)
     except Exception:  # noqa: BLE001 (whatever it is, the batch goes on and the instructor is told)
         return Outcome(Verdict.JUDGE_ERROR, OUR_FAULT, detail=traceback.format_exc())
     return Outcome(Verdict.PASSED, check.sentence)

@@ -171,3 +171,43 @@ def test_a_method_belongs_to_its_class_and_to_the_exercise_of_its_name(
     outcome = run_check(one, LocalStudent({"Layer": Layer}), ModuleType("none"), np.random.default_rng(0))
     assert outcome.message.startswith(message)
     assert unwritten is outcome.unwritten
+
+
+class Module:
+    """A notebook's class that, as PyTorch's modules do, answers a call by its method ``forward``."""
+
+    def __call__(self, x: int) -> int:
+        return self.forward(x)
+
+    def forward(self, x: int) -> int:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("exercise", "message"),
+    [
+        ("forward", "forward is not written yet, or calls a function that is not."),
+        ("split", "split could not be tried: Module is not written yet, or calls a function that is not."),
+    ],
+)
+def test_a_module_that_is_called_runs_the_exercise_forward(exercise: str, message: str) -> None:
+    def check(student: Any, reference: Any, rng: Any) -> None:
+        """It works."""
+        student.call("Module").value.call(1)
+
+    one = Check("check", exercise, Kind.VALUE, 1, check)
+    outcome = run_check(one, LocalStudent({"Module": Module}), ModuleType("none"), np.random.default_rng(0))
+    assert message == outcome.message
+
+
+def test_a_class_that_is_not_written_is_not_the_fault_of_forward() -> None:
+    def make() -> None:
+        raise NotImplementedError
+
+    def check(student: Any, reference: Any, rng: Any) -> None:
+        """It works."""
+        student.call("Module").value.call(1)
+
+    one = Check("check", "forward", Kind.VALUE, 1, check)
+    outcome = run_check(one, LocalStudent({"Module": make}), ModuleType("none"), np.random.default_rng(0))
+    assert outcome.message.startswith("forward could not be tried: Module is not written yet")
