@@ -1,5 +1,6 @@
 """The results of a class as a table for a terminal, and below it what needs a person's eyes."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from rich import box
@@ -13,6 +14,8 @@ from autograder.reporting.table import number, plain, remarks
 
 #: Names longer than the room that is left are folded; with less room than this, exercises are left out.
 MIN_STUDENT_WIDTH = 10
+#: Where titles are broken to stay narrow: behind underscores; where that is not enough, before capitals, too.
+BREAKS = (re.compile("(?<=_)"), re.compile("(?<=_)|(?<=[a-z0-9])(?=[A-Z])"))
 #: So many names are listed of those who wait for a person; more are counted.
 MAX_NAMES = 20
 
@@ -34,12 +37,18 @@ def class_table(assignment: str, results: Sequence[SubmissionResult], *, width: 
     names = list(dict.fromkeys(one.name for result in results for one in result.exercises))
     best = max((result.max_score for result in results), default=0.0)
     totals = ["no score" if one.score is None else number(one.score) for one in results]
-    columns = [*(_column(results, name) for name in names), (f"total\nof {number(best)}", totals)]
-    room = width - sum(_width([*title.split("\n"), *values]) + 2 for title, values in columns)
-    if room < MIN_STUDENT_WIDTH:
-        columns = columns[-1:]
+    total = (f"total\nof {number(best)}", totals)
+    columns = [total]
+    for breaks in BREAKS:
+        wide = [*(_column(results, name, breaks) for name in names), total]
+        if (
+            width - sum(_width([*title.split("\n"), *values]) + 2 for title, values in wide)
+            >= MIN_STUDENT_WIDTH
+        ):
+            columns = wide
+            break
     count = f"{len(results)} submission{'' if len(results) == 1 else 's'}"
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column("student", overflow="fold")
     for heading, _ in columns:
         table.add_column(heading, justify="right", no_wrap=True)
@@ -108,11 +117,11 @@ def _ended(exercise: ExerciseResult, verdict: Verdict, words: str) -> Iterator[s
         yield f"{exercise.name} {words}{where}."
 
 
-def _column(results: Sequence[SubmissionResult], name: str) -> tuple[str, list[str]]:
-    """An exercise's title, broken at underscores to stay narrow, and its scores."""
+def _column(results: Sequence[SubmissionResult], name: str, breaks: re.Pattern[str]) -> tuple[str, list[str]]:
+    """An exercise's title, broken to stay narrow, and its scores."""
     scores = [{one.name: one.score for one in result.exercises}.get(name) for result in results]
     values = ["–" if score is None else number(score) for score in scores]
-    return plain(name).replace("_", "_\n"), values
+    return breaks.sub("\n", plain(name)), values
 
 
 def _width(texts: Sequence[str]) -> int:

@@ -1,6 +1,7 @@
 import io
 from dataclasses import replace
 
+import pytest
 from rich.console import Console, RenderableType
 
 from autograder.model import CheckResult, ExerciseResult, Status, SubmissionResult, Verdict
@@ -65,6 +66,22 @@ def test_a_class_has_a_line_for_every_student_with_the_points_of_each_exercise()
 def test_where_there_is_no_room_the_exercises_are_left_out() -> None:
     lines = shown(class_table("multihead", [result()], width=40), width=40)
     assert ["s01", "10"] == next(line.split() for line in lines if "s01" in line)
+
+
+@pytest.mark.parametrize(
+    ("width", "words"), [(120, ["MultiHeadAttention"]), (80, ["Multi", "Head", "Attention"])]
+)
+def test_names_of_classes_are_broken_before_capitals_where_there_is_no_room_else(
+    width: int, words: list[str]
+) -> None:
+    names = ("split_heads", "compute_attention", "combine_heads", "forward", "who_needs_backward")
+    rows = tuple(exercise(name, 3.0, 2.0) for name in ("MultiHeadAttention", *names))
+    one = SubmissionResult("s01", 12.0, 24.0, Status.GRADED, exercises=rows)
+    lines = shown(class_table("torch_multihead", [one], width=width), width=width)
+    title = [word for line in lines for word in line.split() if set(word) & set("MHA")]
+    assert words == title
+    assert "student" in " ".join(lines).split()
+    assert ["s01", *["2"] * 6, "12"] == next(line.split() for line in lines if "s01" in line)
 
 
 def test_what_needs_a_persons_eyes_stands_below_the_table() -> None:
