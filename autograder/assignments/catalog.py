@@ -119,7 +119,10 @@ def load_assignment(course: Path, name: str) -> Assignment:
     given = tuple(path for path in _files(source_dir) if path.suffix != ".ipynb")
     reference_path = course / "solutions" / f"{name}.py"
     if not reference_path.is_file():
-        raise CourseError(f"Assignment {name!r} has no reference: {reference_path} is missing.")
+        raise CourseError(
+            f"Assignment {name!r} has no reference: {reference_path} is missing. A course has a folder "
+            "solutions/ of its own: for an assignment of the kit, copy the kit's."
+        )
     checks_dir = _checks_dir(course, name)
     environment, limits = _environment(course, name, checks_dir)
     checks = getattr(load_checks(checks_dir, helpers=source_dir), "checks", None)

@@ -68,7 +68,7 @@ def expect_installed(assignment: str, environment: Environment) -> None:
         names = " and ".join(missing)
         raise CourseError(
             f"Assignment {assignment!r} needs {names}, not installed here: nothing of it can be graded. "
-            f"Install it: pip install {' '.join(_how_to_get(missing))}. All other assignments work without."
+            f"Install it: {how_to_install(missing)}. All other assignments work without."
         )
 
 
@@ -80,8 +80,20 @@ def _is_installed(name: str) -> bool:
     return True
 
 
-def _how_to_get(missing: Sequence[str]) -> list[str]:
-    """What to tell pip: an extra of the kit that brings a package, else the package itself."""
+def how_to_install(missing: Sequence[str]) -> str:
+    """The command that installs packages: by an extra of the kit that brings one, else by its own name.
+
+    An extra is installed from the kit's folder: on package indexes the kit's name is that of another project.
+    """
+    extras = _extras()
+    brought = [extras[name.lower()] for name in missing if name.lower() in extras]
+    others = [name for name in missing if name.lower() not in extras]
+    wanted = [*([f"-e '.[{','.join(brought)}]'"] if brought else []), *others]
+    return f"pip install {' '.join(wanted)}" + (" (in the kit's folder)" if brought else "")
+
+
+def _extras() -> dict[str, str]:
+    """Which extra of the kit brings a package, by the package's name."""
     try:
         required = importlib.metadata.requires(KIT) or []
     except importlib.metadata.PackageNotFoundError:
@@ -90,5 +102,5 @@ def _how_to_get(missing: Sequence[str]) -> list[str]:
     for line in required:
         found = re.match(r"([\w.-]+).*;.*extra\s*==\s*['\"]([\w.-]+)['\"]", line)
         if found is not None and found[2] != "dev":
-            extras.setdefault(found[1].lower(), f"'{KIT}[{found[2]}]'")
-    return [extras.get(name.lower(), name) for name in missing]
+            extras.setdefault(found[1].lower(), found[2])
+    return extras

@@ -6,6 +6,7 @@ import os
 import platform
 from typing import TYPE_CHECKING, Any
 
+from autograder.assignments.environment import how_to_install
 from autograder.cli.arguments import Verbs
 from autograder.cli.results import show, write_text
 from autograder.errors import SandboxError
@@ -97,7 +98,8 @@ def _sentences(examined: "Examined") -> list[str]:
         f"NOT KEPT from student code: {', '.join(leaks)}." if leaks else "Everything is kept as it should be."
     )
     wanting = [
-        f"{name} cannot be graded here: it needs {' and '.join(packages)}, not installed."
+        f"{name} cannot be graded here: it needs {' and '.join(packages)}, not installed. "
+        f"Install it: {how_to_install(packages)}."
         for name, packages in examined.missing.items()
     ]
     return [f"The sandbox works here, as {user}. Every notebook gets {runs}{memory}.", kept, *wanting]

@@ -89,7 +89,8 @@ def _fetched(dataset: Dataset) -> bytes:
         import pooch  # noqa: PLC0415 - an optional dependency
     except ModuleNotFoundError as error:
         raise CourseError(
-            f"To fetch {dataset.name}, install the group 'labs' (pip install 'autograder[labs]'). {otherwise}"
+            f"To fetch {dataset.name}, install the group 'labs' "
+            f"(in the kit's folder: pip install -e '.[labs]'). {otherwise}"
         ) from error
     pooch.get_logger().setLevel(logging.WARNING)
     try:

@@ -79,7 +79,7 @@ def test_the_remedy_is_an_extra_of_the_kit_where_one_brings_the_package(
         return distribution(name)
 
     monkeypatch.setattr(importlib.metadata, "distribution", missing)
-    with pytest.raises(CourseError, match=r"pip install 'autograder\[torch\]'"):
+    with pytest.raises(CourseError, match=r"pip install -e '\.\[torch\]' \(in the kit's folder\)\."):
         expect_installed("torch_multihead", Environment(("torch",)))
 
 

@@ -72,4 +72,7 @@ def test_an_assignment_whose_packages_are_missing_is_named(
     assert {"torch_multihead": ["torch"]} == json.loads(capsys.readouterr().out)["missing_packages"]
     assert 0 == main(["doctor"])
     told = " ".join(capsys.readouterr().out.split())
-    assert "torch_multihead cannot be graded here: it needs torch, not installed." in told
+    assert (
+        "torch_multihead cannot be graded here: it needs torch, not installed. Install it: pip install"
+        in told
+    )
