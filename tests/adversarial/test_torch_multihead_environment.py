@@ -96,6 +96,17 @@ learn(64)
         examination.close()
 
 
+def test_a_first_backward_pass_imports_nothing_more(torch_bench: Bench) -> None:
+    source = """
+import sys, torch
+before = set(sys.modules)
+torch.ones(2, requires_grad=True).sum().backward()
+torch.ones(2, requires_grad=True).mul(2).backward(torch.ones(2))
+len(set(sys.modules) - before)
+"""
+    assert "0" == text(torch_bench, source)
+
+
 def test_no_two_runs_draw_the_same_random_weights(torch_bench: Bench) -> None:
     drawn = {text(torch_bench, "import torch; torch.rand(3).tolist()") for _ in range(3)}
     assert 3 == len(drawn)

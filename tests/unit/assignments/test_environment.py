@@ -1,4 +1,5 @@
 import importlib.metadata
+import re
 from pathlib import Path
 
 import pytest
@@ -90,7 +91,8 @@ def test_the_lab_on_pytorch_declares_it_and_the_others_do_not() -> None:
     }
     assert {"multihead", "weighted_attention"} <= declared.keys()
     lab, _ = read_environment(KIT / "assignments" / "torch_multihead")
-    assert ("torch",) == lab.packages == lab.warm_up
+    assert ("torch",) == lab.packages
+    assert "torch" == lab.warm_up[0]
     assert {()} == {packages for name, packages in declared.items() if name != "torch_multihead"}
 
 
@@ -103,3 +105,11 @@ def test_the_command_line_says_so_once_and_grades_nothing(
     told = capsys.readouterr()
     assert 1 == " ".join((told.out + told.err).split()).count("pip install nowhere-to-be-found")
     assert [] == list(toy_course.glob("gradebook.db"))
+
+
+def test_students_are_told_to_install_what_is_declared() -> None:
+    for path in (KIT / "assignments").glob("*/checks.py"):
+        environment, _ = read_environment(path.parent)
+        told = KIT.parent / "source" / path.parent.name / "requirements.txt"
+        required = {re.split(r"[<>=~! ;]", line)[0] for line in told.read_text().splitlines()}
+        assert {"numpy", *environment.packages} <= required
