@@ -102,7 +102,7 @@ def _search(
             odd += [cell] if cell.cell_type == "code" else []
         else:
             (ordinary if cell.cell_type == "code" or cell.index in solutions else texts).append(cell)
-    definitions = Definitions(names, methods=_methods(source))
+    definitions = Definitions(names, methods=methods_of(source))
     found = {cell.index: definitions.of(cell.source) for cell in ordinary}
     in_tests = {cell.index: definitions.of(cell.source) for cell in odd}
     in_texts: dict[int, Defined] = {}
@@ -126,7 +126,7 @@ def _search(
     return _Search(definers, frozenset(rescued), _idle(found, definers), uses)
 
 
-def _methods(source: SourceNotebook) -> dict[str, str]:
+def methods_of(source: SourceNotebook) -> dict[str, str]:
     """The exercises that the lesson makes methods of a class, which another exercise defines."""
     names = {exercise.name for exercise in source.exercises}
     cells = [source.cell(name) for name in names]

@@ -8,6 +8,8 @@ Rules, in the order in which they apply:
   exercise's only definition runs as the student's code.
 * Unfinished stubs that would take the place of what is written above them do not run. A function that was
   torn apart is put together. Imports of the lesson that were lost run first.
+* Before the first method that is added to another exercise's class, an empty class takes the place of one
+  that is not there: whatever keeps it from being defined must not cost the methods' points.
 * An exercise is judged at the place of its test cell, provided that a cell that defines the function stands
   before it; otherwise directly after the cell that defines it, the solution cell if it does so; with no
   definition in sight at the test cell, after the solution cell, or at the end. Where functions of other
@@ -20,7 +22,7 @@ from dataclasses import dataclass, field
 
 from autograder.notebooks.given import lost_imports
 from autograder.notebooks.halves import Whole, rejoin
-from autograder.notebooks.matching import Match, match
+from autograder.notebooks.matching import Match, match, methods_of
 from autograder.notebooks.reading import Cell, Notebook
 from autograder.notebooks.source import Exercise, SourceCell, SourceNotebook
 
@@ -30,6 +32,13 @@ GIVEN = -1
 NAMED_LIMIT = 10
 #: So many notes are made of one submission.
 NOTES_LIMIT = 50
+#: Stands for a class to which methods can be added, and of which no object can be made.
+_EMPTY_CLASS = """try:
+    {name}
+except NameError:
+    class {name}:
+        def __init__(self, *args, **kwargs):
+            raise NotImplementedError"""
 
 
 @dataclass(frozen=True)
@@ -74,7 +83,9 @@ def plan(submission: Notebook, source: SourceNotebook) -> Plan:
     above = {index: text for index, text in texts.items() if index <= min(anchors.values(), default=0)}
     given = lost_imports(source, above, frozenset[str]().union(*fit.uses.values()))
     steps: list[RunCell | Examine] = [] if given is None else [RunCell(GIVEN, given.visible_source)]
+    empty = _empty_classes(source, fit)
     for index in range(len(submission.cells) + 1):
+        steps.extend(RunCell(GIVEN, text) for text in empty.get(index, ()))
         if index in texts:
             steps.append(RunCell(index, texts[index]))
         steps.extend(Examine(name) for name, anchor in anchors.items() if anchor == index)
@@ -85,6 +96,18 @@ def plan(submission: Notebook, source: SourceNotebook) -> Plan:
     notes += _cell_notes(submission, source, fit)
     more = [f"{len(notes) - NOTES_LIMIT} more notes were left out."] if len(notes) > NOTES_LIMIT else []
     return Plan(tuple(steps), (*submission.notes, *notes[:NOTES_LIMIT], *more), fit)
+
+
+def _empty_classes(source: SourceNotebook, fit: Match) -> dict[int, list[str]]:
+    """What runs before the first cell of a class's methods, by the index of that cell."""
+    cells: dict[str, set[int]] = {}
+    for method, owner in methods_of(source).items():
+        cells.setdefault(owner, set()).update(set(fit.definers[method]) - set(fit.definers[owner]))
+    texts: dict[int, list[str]] = {}
+    for owner, indexes in cells.items():
+        if indexes:
+            texts.setdefault(min(indexes), []).append(_EMPTY_CLASS.format(name=owner))
+    return texts
 
 
 def _anchors(submission: Notebook, source: SourceNotebook, fit: Match) -> tuple[dict[str, int], list[str]]:

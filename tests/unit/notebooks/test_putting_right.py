@@ -1,6 +1,7 @@
 """Notebooks that are put right before they run: torn functions, stubs in the way, lost imports, any order."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +184,30 @@ def test_a_method_that_is_written_in_its_cell_runs_there(
 ) -> None:
     cells = [build.solution("Layer", WHOLE), build.test("Layer"), build.solution("split", SPLIT)]
     planned = plan(read_notebook(build.bytes(*cells, build.test("split"))), growing)
-    assert ["0", "Layer?", "2", "split?"] == steps(planned)
+    assert ["0", "Layer?", "-1", "2", "split?"] == steps(planned)
+
+
+@pytest.mark.parametrize(
+    ("above", "is_empty"),
+    [([], True), ([CLASS.replace("size", "(")], True), (["1 / 0"], True), ([CLASS], False)],
+    ids=["no class", "no Python", "an error", "a class"],
+)
+def test_a_method_can_be_added_whatever_became_of_its_class(
+    growing: SourceNotebook, build: Any, above: list[str], is_empty: bool
+) -> None:
+    cells = [*(build.solution("Layer", text) for text in above), build.code(SPLIT), build.test("split")]
+    planned = plan(read_notebook(build.bytes(*cells)), growing)
+    names: dict[str, Any] = {"method_of": lambda owner: lambda function: setattr(owner, "split", function)}
+    for one in planned.steps:
+        if isinstance(one, RunCell):
+            with suppress(SyntaxError, ZeroDivisionError):
+                exec(one.source, names)
+    assert "split" in vars(names["Layer"])
+    if is_empty:
+        with pytest.raises(NotImplementedError):
+            names["Layer"](3)
+    else:
+        assert 3 == names["Layer"](3).size
 
 
 def test_a_class_is_found_by_its_name_and_its_stub_further_down_does_not_take_its_place(
@@ -192,4 +216,4 @@ def test_a_class_is_found_by_its_name_and_its_stub_further_down_does_not_take_it
     stub = "class Layer:\n    def __init__(self, size):\n        raise NotImplementedError"
     cells = [build.code(CLASS), build.solution("Layer", stub), build.test("Layer"), build.code(SPLIT)]
     planned = plan(read_notebook(build.bytes(*cells)), growing)
-    assert ["0", "Layer?", "3", "split?"] == steps(planned)
+    assert ["0", "Layer?", "-1", "3", "split?"] == steps(planned)
