@@ -65,7 +65,9 @@ def expect_gradient(
 
 
 def is_right(got: Any, want: Array) -> bool:
-    """Whether an answer is the right one."""
+    """Whether an answer is the right one; where ``want`` holds no real numbers, none is."""
+    if want.dtype.kind not in "iuf":
+        return False
     try:
         expect_array(got, want, "it", [""] * want.ndim)
     except CheckFailure:

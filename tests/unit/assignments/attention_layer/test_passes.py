@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from autograder.assignments.attention_layer.passes import confirm
+from autograder.assignments.attention_layer.passes import confirm, is_right
 from autograder.errors import JudgeError
 
 
@@ -28,3 +28,9 @@ def test_a_gradient_is_confirmed_once_at_each_place() -> None:
         before = len(places)
         confirm("dx", 2 * at, loss, at, np.random.default_rng(0))
         assert (len(places) == before) == (at is one and before > 0)
+
+
+@pytest.mark.parametrize("dtype", ["complex128", "bool"])
+def test_nothing_is_right_beside_an_earlier_answer_that_holds_no_real_numbers(dtype: str) -> None:
+    assert not is_right(np.ones(2), np.ones(2, dtype))
+    assert is_right(np.ones(2), np.ones(2))
