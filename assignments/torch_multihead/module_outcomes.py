@@ -44,10 +44,10 @@ def size(what: str, module: Any, name: str, expected: int) -> None:
         fail(what, f"expected self.{name} = {expected}, got {describe(got)}.{hint}")
 
 
-def linear(what: str, module: Any, name: str, d_model: int, *, has_bias: bool) -> Any:
-    """A layer of the module; raises CheckFailed unless it leads from d_model numbers to as many.
+def linear(what: str, module: Any, name: str, d_model: int, *, has_bias: bool) -> tuple[Any, Any]:
+    """Weight and bias of a layer; raises CheckFailed unless it leads from d_model numbers to as many.
 
-    The bias is looked at where ``has_bias`` says whether there is one.
+    ``has_bias`` says whether there must be a bias, or must be none.
     """
     where = f"{what}, self.{name}"
     wanted = (
@@ -59,23 +59,36 @@ def linear(what: str, module: Any, name: str, d_model: int, *, has_bias: bool) -
     weight = getattr(layer, "weight", None)
     if weight is None:
         fail(where, f"{wanted}, got {describe(layer)} without a weight.")
-    shape = getattr(weight, "shape", None)
-    if shape != (d_model, d_model):
-        fail(where, f"{wanted}, got a weight of the shape {_plain(shape)}.")
+    shape = _plain(getattr(weight, "shape", None))
+    if shape != str((d_model, d_model)):
+        fail(where, f"{wanted}, got a weight of the shape {shape}.")
     bias = getattr(layer, "bias", None)
     if has_bias and bias is None:
         fail(where, f"{wanted}, got one without.")
     if not has_bias and bias is not None:
         fail(where, f"{wanted}, got one with a bias: only the output layer has one.")
-    return layer
+    return weight, bias
 
 
-def fill(what: str, module: Any, example: ForwardExample, torch: Any) -> None:
-    """Put the matrices of an example into the module, in float64; raises CheckFailed unless it takes them."""
-    d_model = example.query.shape[-1]
+def fill(what: str, module: Any, example: ForwardExample, torch: Any) -> Any:
+    """Put the matrices of an example into the module, in float64; returns the bias of the output layer.
+
+    Raises CheckFailed unless the module takes them.
+    """
+    d_model, bias = example.query.shape[-1], None
     for name, matrix in LAYERS.items():
-        layer = linear(what, module, name, d_model, has_bias=name == "output")
-        layer.weight.data = torch.tensor(np.ascontiguousarray(example.params[matrix].T))
+        weight, bias = linear(what, module, name, d_model, has_bias=name == "output")
+        transposed = np.ascontiguousarray(example.params[matrix].T)
+        put(f"{what}, self.{name}.weight", weight, torch.tensor(transposed))
+    return bias
+
+
+def put(what: str, parameter: Any, tensor: Any) -> None:
+    """Put numbers in the place of a parameter's; raises CheckFailed where it is none."""
+    try:
+        parameter.data = tensor
+    except (AttributeError, TypeError, ValueError):
+        fail(what, f"expected a tensor, got {describe(parameter)}.")
 
 
 def method(what: str, module: Any, name: str) -> Any:
@@ -87,6 +100,8 @@ def method(what: str, module: Any, name: str) -> Any:
             f"the class has no method {name}. Run the cell that adds it, and again whenever you have run the "
             "cell of the class: that makes a new class without methods.",
         )
+    if not callable(found):
+        fail(what, f"expected a method self.{name}, got {describe(found)}: does another line use this name?")
     return found
 
 
@@ -104,4 +119,5 @@ def numbers(what: str, answer: Any, expected: Array, axes: str) -> Array:
 
 def _plain(shape: Any) -> str:
     """A shape as a tuple of numbers, whatever PyTorch calls it."""
-    return str(tuple(shape)) if isinstance(shape, tuple) else describe(shape)
+    is_shape = isinstance(shape, tuple) and all(type(length) is int for length in shape)
+    return str(tuple(shape)) if is_shape else describe(shape)

@@ -10,7 +10,7 @@ A check also takes ``torch`` from the notebook: it makes its tensors where your 
 
 from typing import TYPE_CHECKING, Any
 
-from module_outcomes import TorchMissing, fill, linear, method, numbers, size
+from module_outcomes import TorchMissing, fill, linear, method, numbers, put, size
 from numpy_numbers import HEADS
 from outcomes import X_AXES, CheckFailed, Milestones, Passed, StudentFunction, compare
 from torch_examples import (
@@ -109,16 +109,16 @@ def check_forward(MultiHeadAttention: StudentFunction, torch: Any) -> Passed:
     __tracebackhide__ = True
     milestones.begin("forward")
     examples = forward_examples()
-    modules: dict[int, Any] = {}  # examples of one width have the same matrices
+    modules: dict[int, tuple[Any, Any]] = {}  # examples of one width have the same matrices
     for example in examples:
         what, d_model = f"forward, {example.name}", example.query.shape[-1]
         if d_model not in modules:
-            modules[d_model] = MultiHeadAttention(d_model, example.heads)
-            fill(what, modules[d_model], example, torch)
-        module = modules[d_model]
-        module.output.bias.data = torch.tensor(example.bias)
+            module = MultiHeadAttention(d_model, example.heads)
+            modules[d_model] = module, fill(what, module, example, torch)
+        module, bias = modules[d_model]
+        put(f"{what}, self.output.bias", bias, torch.tensor(example.bias))
         # By its own name, so that an error is told as that of forward.
-        answer = module.forward(*_arguments(example, torch))
+        answer = method(what, module, "forward")(*_arguments(example, torch))
         got = numbers(what, answer, example.y, X_AXES)
         compare(what, got, example.y, X_AXES, example.hint)
     return Passed("forward", len(examples), milestones, _weights)

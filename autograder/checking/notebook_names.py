@@ -112,6 +112,8 @@ def _called(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
 
 def _held(argument: Any) -> Any:
     """An argument as the student's side takes it."""
+    if isinstance(argument, tuple):  # an answer, handed on
+        return tuple(map(_held, argument))
     return argument.remote if isinstance(argument, Dict | Object) else argument
 
 
