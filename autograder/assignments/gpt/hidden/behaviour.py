@@ -24,7 +24,7 @@ from .cases import (
     no_such_part,
     right,
 )
-from .tensors import answered, data_of, expect_precision, generator, tensor, walk_back
+from .tensors import a_seed, answered, data_of, expect_precision, generator, tensor, walk_back
 
 checks = CheckSet("gpt")
 
@@ -84,7 +84,7 @@ def parameters(student: Student, reference: ModuleType, rng: np.random.Generator
 @checks.contract(NAME, weight=0.2)
 def first_numbers(student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
     """The linear layers draw their first numbers from rng: query, key, value, output."""
-    seed = int(rng.integers(1000))
+    seed = a_seed(rng)
     layer = made(student, 12, 3, seed)
     for name, wanted in reference.MultiHeadAttention(12, 3, np.random.default_rng(seed)).parameters().items():
         try:

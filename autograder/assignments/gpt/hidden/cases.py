@@ -73,7 +73,7 @@ def drawn(rng: np.random.Generator, count: int = 1, *, biases: bool = True) -> l
 def large_scores_case(rng: np.random.Generator, score: float = 1e4) -> Case:
     """A case with scores of ``score`` or -``score`` in its first sequence, far beyond what exp can take.
 
-    There the best score that a query may see is far below every number by which one would hide a key, and
+    There the best score that one query may see is far below every number by which one would hide a key, and
     far below the score of a key that it may not see. Scores of the other sequences are about 1.
     """
     while True:
@@ -85,7 +85,7 @@ def large_scores_case(rng: np.random.Generator, score: float = 1e4) -> Case:
         allowed = np.tri(wide.shape[-1], dtype=bool)
         best = np.max(wide, axis=-1, where=allowed, initial=-np.inf)
         hidden = np.max(wide, axis=-1, where=~allowed, initial=-np.inf)
-        if np.any(best < -FAR) and np.any(hidden > best + FAR):
+        if np.any((best < -FAR) & (hidden > best + FAR)):
             return replace(one, x=one.x * ratio)
 
 

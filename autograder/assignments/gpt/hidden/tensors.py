@@ -23,6 +23,11 @@ def generator(student: Student, seed: int) -> Remote:
     return an_object(made, "What np.random.default_rng makes")
 
 
+def a_seed(rng: np.random.Generator) -> int:
+    """A seed that nobody writes into a program."""
+    return int(rng.integers(2**20, 2**31))
+
+
 def an_object(value: Any, what: str) -> Remote:
     """Require an answer to be an object, such as a layer or a tensor; raises MalformedAnswer."""
     if not isinstance(value, Remote) or value.kind not in ("object", "function"):
