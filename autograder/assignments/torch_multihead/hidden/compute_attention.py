@@ -60,7 +60,7 @@ def gradients(student: Student, reference: ModuleType, rng: np.random.Generator)
     """The gradients that autograd finds for query, key and value are right."""
     for one in (heads(rng, SELF), heads(rng, CROSS, mask(rng, CROSS))):
         tensors = [tensor(student, array, grad=True) for array in one.arrays]
-        backward(_call(student, one, tensors), tensor(student, one.dout), WHAT)
+        backward(student, _call(student, one, tensors), one.dout, WHAT, OF_HEADS)
         wanted = formula.attention_gradients(*one.arrays, one.mask, one.dout)
         for name, given, want in zip(NAMES, tensors, wanted, strict=True):
             got = gradient_of(given, "", name)

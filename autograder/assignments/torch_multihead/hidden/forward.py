@@ -34,8 +34,8 @@ def self_attention(student: Student, reference: ModuleType, rng: np.random.Gener
 
 @checks.value("forward", weight=0.9)
 def cross_attention(student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
-    """query, key and value may be three different tensors, with more or fewer keys than queries."""
-    for sizes in (CROSS, (2, 3, 4, 7, 5)):
+    """query, key and value may be three different tensors, with as many keys as queries, more or fewer."""
+    for sizes in (SELF, CROSS, (2, 3, 4, 7, 5)):
         compare(student, layer(rng, sizes))
 
 
@@ -210,7 +210,7 @@ def _with_gradients(student: Student, one: Layer) -> tuple[Remote, list[Remote],
     """A module after its backward pass, its inputs, and the right gradients."""
     module = filled(student, one)
     given = _tensors(student, one, grad=True)
-    backward(_call(student, module, one, given), tensor(student, one.dy), WHAT)
+    backward(student, _call(student, module, one, given), one.dy, WHAT, OF_TOKENS)
     return module, given, formula.gradients(one.weights, one.heads, one.inputs, one.mask, one.dy)
 
 

@@ -103,11 +103,12 @@ def gradient_of(owner: Remote, name: str, what: str) -> Array:
     return grad
 
 
-def backward(answer: Any, dout: Remote, what: str) -> None:
+def backward(student: Student, answer: Any, dout: Array, what: str, axes: tuple[str, ...]) -> None:
     """Let gradients of sum(answer * dout) flow; raises CheckFailure where there is no way back."""
-    array_of(answer, what)
+    if array_of(answer, what).shape != dout.shape:
+        expect_tensor(answer, dout, what, axes)
     try:
-        answer.method("backward", dout)
+        answer.method("backward", tensor(student, dout))
     except StudentRaised as error:
         raise CheckFailure(f"{what} knows no way back to what it came from.", hint=LEFT_THE_GRAPH) from error
 

@@ -51,7 +51,7 @@ class Method:
         x = tensor(student, self.draw(rng, sizes), grad=True)
         answer = self.call(student, x, sizes)
         dout: Array = np.asarray(rng.standard_normal(self.right(self.draw(rng, sizes), sizes).shape))
-        backward(answer, tensor(student, dout), self.what)
+        backward(student, answer, dout, self.what, self.axes)
         expect_array(gradient_of(x, "", "x"), self.back(dout, sizes), "The gradient of x", self.axes_of_x)
 
     def expect_repeatable(self, student: Student, rng: np.random.Generator) -> None:

@@ -75,6 +75,14 @@ def mask_transposed(right: ModuleType, self: Any, query: Any, key: Any, value: A
     return right.compute_attention(self, query, key, value, mask)
 
 
+@mistakes.add(hint="How do you ask whether there is a mask at all?", seen="courses")
+def mask_as_condition(
+    right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None
+) -> Any:
+    """`if mask:` asks whether there is one."""
+    return right.compute_attention(self, query, key, value, mask if mask else None)
+
+
 @mistakes.add(hint="Print ~torch.tensor([1, 0]).", seen="courses")
 def booleans_alone(right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None) -> Any:
     """A mask holds booleans, which ~ turns around."""

@@ -46,6 +46,14 @@ def scale_without_root(
     return weighed(value, products(query, key) / self.head_dim, mask)
 
 
+@mistakes.add(hint="Is it the number of heads that is under the root?", seen="courses")
+def scale_of_num_heads(
+    right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None
+) -> Any:
+    """Scores are divided by the root of the number of heads."""
+    return weighed(value, products(query, key) / math.sqrt(self.num_heads), mask)
+
+
 @mistakes.add(hint="Do scores become larger or smaller by the scale?", seen="courses")
 def scale_multiplied(right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None) -> Any:
     """Scores are multiplied by the root of head_dim."""
@@ -68,6 +76,15 @@ def softmax_over_heads(
     """dim=1 is the second axis, which is that of the keys."""
     scores = products(query, key) / math.sqrt(self.head_dim)
     return weighed(value, scores, mask, lambda scores: F.softmax(scores, dim=1))
+
+
+@mistakes.add(hint="What may one sequence of a batch know of the others?", seen="courses")
+def softmax_over_batch(
+    right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None
+) -> Any:
+    """The softmax runs along dim=0, the first axis."""
+    scores = products(query, key) / math.sqrt(self.head_dim)
+    return weighed(value, scores, mask, lambda scores: F.softmax(scores, dim=0))
 
 
 @mistakes.add(hint="What of the largest score, before exp?", seen="courses")

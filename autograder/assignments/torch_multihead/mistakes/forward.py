@@ -33,6 +33,18 @@ def self_attention_alone(
     return right.forward(self, query, query, query, mask)
 
 
+@mistakes.add(hint="Read the line of k: which tensor stands there?", seen="courses")
+def keys_of_query(right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None) -> Any:
+    """The layer key gets the tensor query, as the layer query does."""
+    return right.forward(self, query, query, value, mask)
+
+
+@mistakes.add(hint="Read the line of v: which tensor stands there?", seen="courses")
+def values_of_query(right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None) -> Any:
+    """The layer value gets the tensor query: what asks is gathered, too."""
+    return right.forward(self, query, key, query, mask)
+
+
 @mistakes.add(hint="Which tensor does the layer value get?", seen="courses")
 def values_of_key(right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None) -> Any:
     """Values come from the same tokens as the keys, so from the tensor key."""
@@ -61,6 +73,39 @@ def keys_and_values_exchanged(
 ) -> Any:
     """compute_attention takes the values before the keys."""
     return self.output(joined(self, self.query(query), self.value(value), self.key(key), mask))
+
+
+@mistakes.add(hint="Who asks, and who is asked? What has one row for each query?", seen="courses")
+def queries_and_keys_exchanged(
+    right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None
+) -> Any:
+    """compute_attention takes the keys before the queries."""
+    return self.output(joined(self, self.key(key), self.query(query), self.value(value), mask))
+
+
+@mistakes.add(hint="What does the shape of a tensor begin with?", seen="courses")
+def length_as_batch_size(
+    right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None
+) -> Any:
+    """query.shape[1] is the size of the batch."""
+    size = query.shape[1]
+    q, k, v = self.query(query), self.key(key), self.value(value)
+    q, k, v = (self.split_heads(one, size) for one in (q, k, v))
+    return self.output(self.combine_heads(self.compute_attention(q, k, v, mask), size))
+
+
+@mistakes.add(hint="Which shapes of a mask does the lesson name, and what becomes of each?", seen="courses")
+def mask_unsqueezed(right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None) -> Any:
+    """Every mask needs one more axis, for the heads."""
+    return right.forward(self, query, key, value, None if mask is None else mask.unsqueeze(1))
+
+
+@mistakes.add(hint="How many results does the task name?", seen="courses")
+def heads_returned_too(
+    right: ModuleType, self: Any, query: Any, key: Any, value: Any, mask: Any = None
+) -> Any:
+    """The answer comes with what it was made of, as PyTorch's own module has it."""
+    return right.forward(self, query, key, value, mask), self.query(query)
 
 
 @mistakes.add(hint="How many layers does the module have, and how many are used?", seen="courses")
