@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.functional, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 #: How many seeds each assignment is certified on.
-SEEDS = {"multihead": 3, "weighted_attention": 2, "gpt": 2, "torch_multihead": 2}
+SEEDS = {"multihead": 3, "weighted_attention": 2, "gpt": 2, "torch_multihead": 1}
 #: How many mistakes and right solutions there are at least.
 LEAST = {
     "multihead": (130, 26),
@@ -65,7 +65,7 @@ def test_every_mistake_is_found_and_every_right_solution_passes(
 ) -> None:
     code, out, err = json.loads((stored / "done.json").read_text())
     assert (0, "") == (code, err)
-    assert out.startswith(f"{name}: certified on {SEEDS[name]} seeds.")
+    assert out.startswith(f"{name}: certified on {SEEDS[name]} seed")
     assert certificate["holds"] is True
     assert ([], []) == (certificate["false_failures"], certificate["breakdowns"])
     assert [] == [
