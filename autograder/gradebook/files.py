@@ -30,7 +30,8 @@ def write_autograded(
     CourseError where the folder cannot be written.
     """
     ours = {Path(f"{name}.ipynb") for name in notebooks} | set(assignment.given_files)
-    given = {path: assignment.source_dir / path for path in assignment.given_files}
+    # In the source a given file may be a link to that of another assignment; here it is a plain file.
+    given = {path: (assignment.source_dir / path).resolve() for path in assignment.given_files}
     sources = {} if submitted is None else {path: submitted / path for path in _other_files(submitted, ours)}
     sources |= given
     files = {path: data for path, source in sources.items() if (data := _read(source)) is not None}

@@ -41,6 +41,18 @@ def test_the_students_files_are_there_with_the_given_ones_over_them(
     assert stat.S_IMODE((folder / "toy.ipynb").stat().st_mode) == 0o444
 
 
+def test_a_given_file_that_is_a_link_in_the_source_is_there_as_a_plain_file(
+    toy: Assignment, submitted: Path, tmp_path: Path
+) -> None:
+    linked = toy.source_dir / "given.py"
+    linked.rename(tmp_path / "elsewhere.py")
+    linked.symlink_to(tmp_path / "elsewhere.py")
+    folder = tmp_path / "autograded"
+    write_autograded(folder, toy, {"toy": {"cells": []}}, submitted)
+    assert not (folder / "given.py").is_symlink()
+    assert (folder / "given.py").read_text() == "two = 2\n"
+
+
 def test_links_fifos_caches_and_other_notebooks_are_not_copied(
     toy: Assignment, submitted: Path, tmp_path: Path
 ) -> None:
