@@ -193,7 +193,8 @@ def _kind(value: Any) -> str:
         case FromCall():
             return f"what call {value.number} returned"
         case Unseen():
-            return f"a {value.kind.replace('_', ' ')} that the check did not look into"
+            article = "an" if value.kind[:1] in "aeiou" else "a"
+            return f"{article} {value.kind.replace('_', ' ')} that the check did not look into"
         case NoAnswer():
             return value.words
         case str():

@@ -65,16 +65,20 @@ def fill(student: Student, module: Remote, weights: Mapping[str, Array]) -> None
 
 
 def array_of(value: Any, what: str) -> Array:
-    """The numbers of a tensor; raises MalformedAnswer where it is none."""
+    """The numbers of a tensor; raises MalformedAnswer where it is none, or one of an unusual dtype."""
     numbers = None
     if isinstance(value, Remote):
         try:
             numbers = value.method("numpy", force=True).value
         except StudentRaised:
             numbers = None
+    if isinstance(numbers, Remote) and numbers.kind == "dtype":
+        raise MalformedAnswer(
+            f"{what} holds numbers of a type that cannot be compared, such as float16.",
+            hint="Which of your steps changes the dtype?",
+        )
     if not isinstance(numbers, np.ndarray):
-        kind = "an object of another kind" if isinstance(value, Remote) else describe(value)
-        raise MalformedAnswer(f"{what} must be a tensor; it is {kind}.", hint=_hint(value))
+        raise MalformedAnswer(f"{what} must be a tensor; it is {describe(value)}.", hint=_hint(value))
     return numbers
 
 

@@ -137,3 +137,15 @@ def test_a_wrong_forward_pass_is_named(assessing: Any) -> None:
     results = assessing.notebook(*changed(FORWARD, "self.value(value)", "self.value(key)"))
     assert {"forward": ["values_of_key"]} == assessing.said(results)
     assert scores(results)[:4] == FULL[:4]
+
+
+def test_a_tensor_of_half_precision_is_not_said_to_be_none(assessing: Any) -> None:
+    join = assessing.changed(COMBINE, "self.d_model)", "self.d_model).half()")
+    results = assessing.notebook(CLASS, SPLIT, ATTENTION, join, FORWARD)
+    messages = {one.name: one.message for one in results["combine_heads"].checks}
+    assert "holds numbers of a type that cannot be compared, such as float16." in messages["joined"]
+    assert "got another type, such as float16." in messages["visible"]
+    listed = assessing.changed(COMBINE, "return x", "return [x]\n    return x")
+    results = assessing.notebook(CLASS, SPLIT, ATTENTION, listed, FORWARD)
+    messages = {one.name: one.message for one in results["combine_heads"].checks}
+    assert "must be a tensor; it is a list." in messages["joined"]

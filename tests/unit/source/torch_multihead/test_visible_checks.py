@@ -199,6 +199,7 @@ ODD_ANSWERS: list[Any] = [
     *(np.float32(1), np.array(1.0), np.zeros((1, 2, 2, 2)), np.zeros((1, 2, 4))),
     *(torch.tensor(1.0), torch.zeros(0), torch.zeros(1, 2, 2, 2), torch.full((1, 2, 4), torch.nan)),
     *(torch.zeros(1, 2, 4, dtype=torch.complex64), torch.zeros(1, 2, 4) > 0),
+    torch.zeros(1, 2, 4, dtype=torch.float16),
     *(nn.Linear(2, 2), [torch.zeros(1, 2, 4)], (torch.zeros(1, 2, 4), torch.zeros(2))),
 ]
 #: Tensors that PyTorch does not turn into arrays.
@@ -217,6 +218,14 @@ def test_any_odd_answer_leads_to_a_sentence(exercise: str, way: Way) -> None:
         assert text.startswith(exercise), answer
         assert ": expected " in text or "numbers are wrong" in text
         assert "Remote" not in text
+
+
+@WAYS
+@pytest.mark.parametrize("exercise", METHODS)
+def test_a_tensor_of_half_precision_is_not_said_to_be_none(exercise: str, way: Way) -> None:
+    right = getattr(RIGHT, exercise)
+    half = grown(**{exercise: lambda self, *args: right(self, *args).half()})
+    assert "float16" in complaint(exercise, half, way)
 
 
 @pytest.mark.parametrize("exercise", METHODS)
