@@ -7,7 +7,8 @@ Rules, in the order in which they apply:
 * A solution cell that became Markdown or raw text runs all the same. A test cell, or a text, that holds an
   exercise's only definition runs as the student's code.
 * Unfinished stubs that would take the place of what is written above them do not run. A function that was
-  torn apart is put together. Imports of the lesson that were lost run first.
+  torn apart is put together. Imports of the lesson run first that were lost, or that stand in one cell with
+  others, which may fail.
 * Before the first method that is added to another exercise's class, an empty class takes the place of one
   that is not there: whatever keeps it from being defined must not cost the methods' points.
 * An exercise is judged at the place of its test cell, provided that a cell that defines the function stands
@@ -20,7 +21,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autograder.notebooks.given import lost_imports
+from autograder.notebooks.given import endangered_imports, lost_imports
 from autograder.notebooks.halves import Whole, rejoin
 from autograder.notebooks.matching import Match, match, methods_of
 from autograder.notebooks.reading import Cell, Notebook
@@ -82,7 +83,8 @@ def plan(submission: Notebook, source: SourceNotebook) -> Plan:
             del texts[index]
     above = {index: text for index, text in texts.items() if index <= min(anchors.values(), default=0)}
     given = lost_imports(source, above, frozenset[str]().union(*fit.uses.values()))
-    steps: list[RunCell | Examine] = [] if given is None else [RunCell(GIVEN, given.visible_source)]
+    first = given or endangered_imports(source, above)
+    steps: list[RunCell | Examine] = [] if first is None else [RunCell(GIVEN, first.visible_source)]
     empty = _empty_classes(source, fit)
     for index in range(len(submission.cells) + 1):
         steps.extend(RunCell(GIVEN, text) for text in empty.get(index, ()))

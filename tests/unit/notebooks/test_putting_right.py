@@ -105,14 +105,20 @@ def test_what_stands_below_a_whole_function_runs_by_itself(
 def lesson(tmp_path: Path, build: Any) -> SourceNotebook:
     """A lesson that begins with imports that are not locked, and a cell that shows something."""
     path = tmp_path / "lesson.ipynb"
-    imports = "import numpy as np\ntry:\n    from given import two\nexcept ImportError:\n    raise"
-    cells = [build.code(imports), build.code("print(np.arange(3))"), build.solution("f", F), build.test("f")]
+    cells = [
+        build.code(GIVEN_TEXT),
+        build.code("print(np.arange(3))"),
+        build.solution("f", F),
+        build.test("f"),
+    ]
     path.write_bytes(build.bytes(*cells))
     return read_source(path)
 
 
 USES = "def f(x):\n    return two * np.asarray(x)"
-GIVEN_TEXT = "import numpy as np\ntry:\n    from given import two\nexcept ImportError:\n    raise"
+GIVEN_TEXT = (
+    "import numpy as np\ntry:\n    from given import two\nexcept ImportError:\n    raise\nLIMIT = -1.5"
+)
 
 
 @pytest.mark.parametrize("below", [[], [GIVEN_TEXT], ["import numpy as np"]])
@@ -143,6 +149,21 @@ def test_imports_that_are_there_or_not_needed_are_left_alone(
     planned = plan(read_notebook(build.bytes(*cells)), lesson)
     assert [*map(str, range(len(above) + 1)), "f?"] == steps(planned)
     assert () == planned.notes
+
+
+@pytest.mark.parametrize(
+    "other", ["import pandas as pd", "from google.colab import drive", "%magic\nimport torch"]
+)
+def test_imports_that_stand_beside_others_that_may_fail_run_first_too(
+    lesson: SourceNotebook, build: Any, other: str, steps: Steps
+) -> None:
+    cells = [build.code(f"{other}\n{GIVEN_TEXT}"), build.solution("f", USES), build.test("f")]
+    planned = plan(read_notebook(build.bytes(*cells)), lesson)
+    assert RunCell(GIVEN, GIVEN_TEXT) == planned.steps[0]
+    assert ["-1", "0", "1", "f?"] == steps(planned)
+    assert () == planned.notes
+    cells[0] = build.code(f"import math\n{GIVEN_TEXT}")
+    assert ["0", "1", "f?"] == steps(plan(read_notebook(build.bytes(*cells)), lesson))
 
 
 def test_notes_are_few_and_short_whatever_is_wrong(plan_of: PlanOf, build: Any) -> None:
