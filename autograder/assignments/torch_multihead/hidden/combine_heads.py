@@ -52,7 +52,7 @@ def way_back(student: Student, reference: ModuleType, rng: np.random.Generator) 
 
 @checks.contract("combine_heads", weight=0.25)
 def repeatable(student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
-    """X and earlier answers stay as they were, and one module takes batches and sequences of any size."""
+    """The tensor x and earlier answers stay; a module takes batches and sequences of any size."""
     COMBINE.expect_repeatable(student, rng)
 
 

@@ -35,5 +35,5 @@ def way_back(student: Student, reference: ModuleType, rng: np.random.Generator) 
 
 @checks.contract("split_heads", weight=0.35)
 def repeatable(student: Student, reference: ModuleType, rng: np.random.Generator) -> None:
-    """X and earlier answers stay as they were, and one module takes batches and sequences of any size."""
+    """The tensor x and earlier answers stay; a module takes batches and sequences of any size."""
     SPLIT.expect_repeatable(student, rng)
