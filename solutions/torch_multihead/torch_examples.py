@@ -196,7 +196,7 @@ def _numbers_of_numpy() -> ForwardExample:
         mask=numpy_numbers.ALLOWED,
         y=numpy_numbers.Y,
         hint="Here the four matrices and the two heads all differ: which layer projects what, and does the "
-        "mask reach compute_attention?",
+        "mask reach compute_attention? If the check of that one does not pass yet, begin there.",
     )
 
 

@@ -168,6 +168,7 @@ def test_what_init_leaves_out_or_makes_otherwise_is_named(
         ("forward", forward("kqv"), "which layer projects what"),
         ("forward", forward("qvk"), "y = [2, 4] @ wo = [2, 6]"),
         ("forward", forward(masked=False), "does the mask reach compute_attention?"),
+        ("forward", forward(masked=False), "If the check of that one does not pass yet, begin there."),
         ("forward", forward(projected=False), "expected 6, got 4"),
         ("forward", forward(biased=False), "The output layer adds its bias at the very end."),
     ],
