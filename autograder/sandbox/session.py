@@ -33,6 +33,8 @@ from autograder.sandbox.worker import room, wire
 from autograder.sandbox.worker.processes import Process, kill_below, memory_bytes, number_inside
 
 START_SECONDS = 60.0
+#: The part of its CPU time that a notebook has surely used when the kernel ends it for that.
+NEARLY_ALL = 0.9
 #: The longest order is a run's that needs matplotlib for the first time.
 ORDER_SECONDS = 60.0
 CLOSE_SECONDS = 10.0
@@ -332,10 +334,16 @@ class Worker:
             run.ending = Ending.TIMED_OUT
         elif run.ending is Ending.CRASHED and isinstance(status, int) and status < 0:
             run.signal = -status
-            used = answer.get("cpu_seconds", 0.0)
-            # Out of CPU time it is, too, where the kernel struck before we looked.
-            if run.signal == signal.SIGKILL and used > self._limits.notebook_seconds:
+            if out_of_cpu_time(run.signal, answer.get("cpu_seconds", 0.0), self._limits):
                 run.ending = Ending.TIMED_OUT
+
+
+def out_of_cpu_time(killed_by: int, cpu_seconds: float, limits: Limits) -> bool:
+    """Whether the kernel ended a notebook for its CPU time, before anybody of ours had looked.
+
+    The kernel counts whole ticks for its limit, and reports afterwards what was really used: somewhat less.
+    """
+    return killed_by == signal.SIGKILL and cpu_seconds > NEARLY_ALL * limits.notebook_seconds
 
 
 def _check_report(frame: wire.Frame, number: int, left: int) -> None:

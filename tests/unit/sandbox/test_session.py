@@ -15,7 +15,7 @@ from autograder.checking.student import StudentCrashed
 from autograder.errors import JudgeError, SandboxError
 from autograder.model import Limits
 from autograder.sandbox.launcher import PlainLauncher
-from autograder.sandbox.session import Ending, ExamineStep, Worker, WorkerLost
+from autograder.sandbox.session import Ending, ExamineStep, Worker, WorkerLost, out_of_cpu_time
 from autograder.sandbox.worker.processes import Process, descendants, find
 
 Bench = Any  # tests/conftest.py
@@ -317,3 +317,18 @@ def state_of(pid: int) -> str:
 
 def is_alive(pid: int) -> bool:
     return "Z" != state_of(pid)
+
+
+@pytest.mark.parametrize(
+    ("killed_by", "seconds", "spent"),
+    [
+        (signal.SIGKILL, 29.67, True),  # as measured, of 30 seconds
+        (signal.SIGKILL, 30.02, True),
+        (signal.SIGKILL, 3.0, False),
+        (signal.SIGSEGV, 29.67, False),
+    ],
+)
+def test_who_is_killed_with_nearly_all_cpu_time_used_did_not_come_to_an_end(
+    killed_by: int, seconds: float, spent: bool
+) -> None:
+    assert spent == out_of_cpu_time(killed_by, seconds, Limits(notebook_seconds=30))
