@@ -131,7 +131,7 @@ def grade_class(
 
 
 #: So many times as far as later on judges are ahead while the gradebook is opened or made.
-HEAD_START = 5
+HEAD_START = 12
 
 #: Brings a submission's entry about; what goes wrong with it alone is in the entry.
 Finish = Callable[[], Entry]
