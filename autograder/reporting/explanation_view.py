@@ -96,7 +96,23 @@ def _check(check: ExplainedCheck, full: bool) -> RenderableType:
     if check.helped:
         names = ", ".join(map(plain, check.helped))
         parts.append(Text(f"Judged with right functions in the place of the student's own: {names}."))
-    return Group(*parts, *(_call(call, full) for call in check.calls), *_failing(check, full))
+    return Group(*parts, *_calls(check.calls, full), *_failing(check, full))
+
+
+def _calls(calls: Sequence[Call], full: bool) -> Iterator[RenderableType]:
+    """The calls; looks in a row of which there is nothing to say are one line, unless all is asked for."""
+    for quiet, several in groupby(calls, lambda one: not full and _is_quiet_look(one)):
+        row = tuple(several)
+        if quiet and len(row) > 1:
+            title = f"Calls {row[0].number} to {row[-1].number}: "
+            yield Text.assemble((title, "bold"), "attributes were set or looked up; nothing is wrong.")
+        else:
+            yield from (_call(call, full) for call in row)
+
+
+def _is_quiet_look(call: Call) -> bool:
+    fine = not isinstance(call.came, NoAnswer) if call.arguments else call.is_as_expected
+    return call.is_look and fine and not call.differences and not call.remarks
 
 
 def _call(call: Call, full: bool) -> RenderableType:
@@ -104,8 +120,8 @@ def _call(call: Call, full: bool) -> RenderableType:
     rows: list[RenderableType] = []
     for name, value in call.arguments.items():
         rows += _value(name, value, full, "cyan")
-    if call.is_look and call.arguments:  # an attribute was set: nothing came
-        pass
+    if call.is_look and call.arguments:  # an attribute was set: nothing comes of that, unless it fails
+        rows += _value("came", call.came, full, "red") if isinstance(call.came, NoAnswer) else ()
     elif call.is_as_expected and isinstance(call.expected, Unseen):
         rows.append(Text("An object came, as it should."))
     elif call.is_as_expected and not full:

@@ -135,10 +135,25 @@ def test_what_objects_are_asked_is_told_as_one_would_write_it() -> None:
     made = Call(1, "Layer", {"size": 3}, Unseen("object"), Unseen("object"))
     put = Call(2, "(what call 1 returned).weight", {"set to": X}, None, None, is_look=True)
     look = Call(3, "(what call 1 returned).grad", {}, X, X, is_look=True)
-    text = view(replace(EXPLANATION, checks=(replace(CHECK, calls=(made, put, look), failing=None),)))
+    again = replace(CALL, number=4)
+    calls = (made, put, again, look)
+    text = view(replace(EXPLANATION, checks=(replace(CHECK, calls=calls, failing=None),)))
     assert "Call 1: Layer(size)\n  size: 3\n  An object came, as it should.\n" in text
     assert "Call 2: (what call 1 returned).weight\n  set to: float64 (2, 3)\n" in text
     assert text.endswith("Call 3: (what call 1 returned).grad\n  What came is right.")
+
+
+def test_looks_in_a_row_of_which_there_is_nothing_to_say_are_one_line() -> None:
+    put = Call(2, "(what call 1 returned).weight", {"set to": X}, None, None, is_look=True)
+    right = Call(3, "(what call 1 returned).grad", {}, X, X, is_look=True)
+    wrong = replace(right, number=5, came=2 * X, differences=(DIFFERENCE,))
+    refused = replace(put, number=6, came=NoAnswer("raised TypeError"))
+    explanation = replace(EXPLANATION, checks=(replace(CHECK, calls=(put, right, wrong, refused)),))
+    text = view(explanation)
+    assert "Calls 2 to 3: attributes were set or looked up; nothing is wrong.\n" in text
+    assert ("Call 2:" in text, "Call 5:" in text, "Call 6:" in text) == (False, True, True)
+    assert "set to: float64 (2, 3)\n    [[0. 1. 2.]\n     [3. 4. 5.]]\n  came: raised TypeError" in text
+    assert "Call 2: (what call 1 returned).weight" in view(explanation, full=True)
 
 
 def test_a_comparison_that_no_call_has_shown_is_shown_whole() -> None:
