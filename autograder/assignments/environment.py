@@ -14,12 +14,12 @@ fit these::
 
 import importlib.metadata
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from autograder.assignments.settings import read_settings
 from autograder.errors import CourseError, did_you_mean
 from autograder.model import Environment
 
@@ -35,14 +35,7 @@ def read_environment(folder: Path) -> tuple[Environment, Mapping[str, Any]]:
     Raises CourseError where the file makes no sense.
     """
     path = folder / FILE_NAME
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return Environment(), {}
-    except OSError as error:
-        raise CourseError(f"{path} cannot be read: {error.strerror}.") from error
-    except ValueError as error:
-        raise CourseError(f"{path} is not valid TOML: {error}.") from error
+    content = read_settings(path)
     limits = content.pop(LIMITS, {})
     if not isinstance(limits, Mapping):
         raise CourseError(f"{path}: limits must be a table, [limits].")

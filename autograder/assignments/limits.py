@@ -10,12 +10,12 @@ named keeps the assignment's own default (``environment.toml``), else that of ``
 """
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from autograder.assignments.settings import read_settings
 from autograder.errors import CourseError, did_you_mean
 from autograder.model import Limits
 
@@ -31,14 +31,7 @@ def read_limits(course: Path, assignment: str, default: Limits | None = None) ->
     """The limits of one assignment; raises CourseError where the file makes no sense."""
     path = course / FILE_NAME
     limits = default or Limits()
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return limits
-    except OSError as error:
-        raise CourseError(f"{path} cannot be read: {error.strerror}.") from error
-    except ValueError as error:
-        raise CourseError(f"{path} is not valid TOML: {error}.") from error
+    content = read_settings(path)
     common = {key: value for key, value in content.items() if not isinstance(value, Mapping)}
     own = content.get(assignment, {})
     if not isinstance(own, Mapping):
