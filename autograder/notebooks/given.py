@@ -2,11 +2,12 @@
 
 import ast
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
+from functools import lru_cache
 
 from autograder.notebooks.definitions import Definitions, bound_names
 from autograder.notebooks.parsing import Parser
-from autograder.notebooks.source import SourceCell, SourceNotebook
+from autograder.notebooks.source import KEPT_LESSONS, SourceCell, SourceNotebook
 
 _IMPORTS = (ast.Import, ast.ImportFrom, ast.Try)
 #: Modules, besides the lesson's own, whose import does not fail.
@@ -22,11 +23,10 @@ def lost_imports(
     and perhaps constants.
     """
     texts = {text.strip() for text in above.values()}
-    for cell in _cells_of_imports(source):
+    for cell, module in _cells_of_imports(source):
         if cell.visible_source.strip() in texts:
             continue
-        module = Parser().parse(cell.visible_source)
-        needed = set() if module is None else bound_names(module) & set(used)
+        needed = bound_names(module) & set(used)
         definitions = Definitions(needed)
         for text in above.values():
             needed -= definitions.of(text).names.keys()
@@ -40,9 +40,9 @@ def endangered_imports(source: SourceNotebook, above: Mapping[int, str]) -> Sour
 
     Where notebooks are graded that may not be there, and then the text ends before the names are bound.
     """
-    for cell in _cells_of_imports(source):
-        given = Parser().parse(cell.visible_source)
-        if given is None or cell.visible_source.strip() in {text.strip() for text in above.values()}:
+    texts = {text.strip() for text in above.values()}
+    for cell, given in _cells_of_imports(source):
+        if cell.visible_source.strip() in texts:
             continue
         safe, parser = _SAFE | _imported(given), Parser()
         for text in above.values():
@@ -63,7 +63,10 @@ def _imported(module: ast.Module) -> set[str]:
     return names
 
 
-def _cells_of_imports(source: SourceNotebook) -> Iterator[SourceCell]:
+@lru_cache(KEPT_LESSONS)
+def _cells_of_imports(source: SourceNotebook) -> tuple[tuple[SourceCell, ast.Module], ...]:
+    """The lesson's cells of imports, each with its program: the same for all submissions."""
+    found: list[tuple[SourceCell, ast.Module]] = []
     first = min((exercise.solution_index for exercise in source.exercises), default=0)
     for cell in source.cells[:first]:
         if cell.cell_type != "code" or cell.solution or cell.grade or cell.task:
@@ -72,7 +75,8 @@ def _cells_of_imports(source: SourceNotebook) -> Iterator[SourceCell]:
         if module is None or not any(isinstance(one, _IMPORTS) for one in module.body):
             continue
         if all(isinstance(one, _IMPORTS) or _is_constant(one) for one in module.body):
-            yield cell
+            found.append((cell, module))
+    return tuple(found)
 
 
 def _is_constant(statement: ast.stmt) -> bool:

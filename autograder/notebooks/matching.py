@@ -6,11 +6,12 @@ texts that were handed out decide. Of several cells with one id the last one cou
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from autograder.notebooks.definitions import Defined, Definitions, methods_of_classes
 from autograder.notebooks.parsing import Parser
 from autograder.notebooks.reading import Cell, Notebook
-from autograder.notebooks.source import Exercise, SourceCell, SourceNotebook
+from autograder.notebooks.source import KEPT_LESSONS, Exercise, SourceCell, SourceNotebook
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,8 @@ def _search(
     return _Search(definers, frozenset(rescued), _idle(found, definers), uses)
 
 
-def methods_of(source: SourceNotebook) -> dict[str, str]:
+@lru_cache(KEPT_LESSONS)
+def methods_of(source: SourceNotebook) -> Mapping[str, str]:
     """The exercises that the lesson makes methods of a class, which another exercise defines."""
     names = {exercise.name for exercise in source.exercises}
     cells = [source.cell(name) for name in names]

@@ -17,6 +17,8 @@ from typing import Any
 from autograder.errors import CourseError
 
 TEST_PREFIX = "test_"
+#: Of so many source notebooks, what was found out of them is kept for all submissions.
+KEPT_LESSONS = 16
 _BEGIN_HIDDEN = "BEGIN HIDDEN TESTS"
 _END_HIDDEN = "END HIDDEN TESTS"
 
