@@ -152,7 +152,7 @@ class Examinee:
 
     def _named(self, name: str) -> Any:
         first, _, rest = name.partition(".")
-        return _look_up(self._namespace[first], rest) if rest else self._namespace[first]
+        return _look_up(self._namespace[first], rest)
 
     def _call(self, request: dict[str, Any], values: list[Any]) -> Any:
         function = request["function"]
@@ -168,8 +168,7 @@ class Examinee:
 
     def _set_attribute(self, request: dict[str, Any], values: list[Any]) -> None:
         owner, _, last = request["name"].rpartition(".")
-        held = self._kept[request["object"]]
-        setattr(_look_up(held, owner) if owner else held, last, values[0])
+        setattr(_look_up(self._kept[request["object"]], owner), last, values[0])
 
     def _install(self, request: dict[str, Any], values: list[Any]) -> None:
         own: dict[str, Any] = {"np": np, "__name__": "__main__"}
@@ -233,9 +232,9 @@ class Examinee:
         return {"raised": names[0] if names else "Exception", "cell": cell, "line": line}
 
 
-def _look_up(held: Any, name: str) -> Any:
-    """An attribute; a dotted name goes on from there."""
-    for one in name.split("."):
+def _look_up(held: Any, path: str) -> Any:
+    """What an attribute holds; a dotted path goes on from there, an empty one stays."""
+    for one in path.split(".") if path else ():
         held = getattr(held, one)
     return held
 
